@@ -1,0 +1,101 @@
+# Everything runs in .venv, which the first target that needs it sets up from the locks in requirements/.
+# Nothing is installed again while the locks and pyproject.toml stay as they are, and then no network is needed.
+
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_FLAGS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
+
+BIN := $(VENV)/bin
+PIP := -m pip --disable-pip-version-check --quiet
+LOCKED := $(PIP) install --require-hashes
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
+
+define CHECK_PYTHON
+command -v $(PYTHON) > /dev/null || { \
+  echo "$(PYTHON) is not there. On Debian: apt-get install python3 python3-venv" >&2; exit 1; }; \
+$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+  echo "$$($(PYTHON) --version) is too old: 3.11 or later is needed. Name another: make PYTHON=python3.12 ..." >&2; \
+  exit 1; }; \
+$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || { \
+  echo "$(PYTHON) cannot make virtual environments. On Debian: apt-get install python3-venv" >&2; exit 1; }
+endef
+
+.DEFAULT_GOAL := help
+.PHONY: help demo run setup test test-long bench lint format docs lock build install clean
+
+help:  ## Say what each target does.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+demo: $(VENV)/.runtime  ## Set up, then harvest a provider on this machine and say what happens.
+	$(BIN)/harvest demo
+
+run: $(VENV)/.runtime  ## Set up, then run the instance of config/.
+	$(BIN)/harvest serve --config config/harvest.yaml
+
+setup: $(VENV)/.dev  ## Set up for development, and no more.
+
+test: $(VENV)/.dev  ## Set up, then run the tests.
+	$(BIN)/python -m pytest -m "not long" $(PYTEST_FLAGS)
+
+test-long: $(VENV)/.dev  ## Set up, then run the tests that take minutes.
+	$(BIN)/python -m pytest -m long
+
+bench: $(VENV)/.dev  ## Set up, then measure speed and memory.
+	$(BIN)/python -m bench
+
+lint: $(VENV)/.dev  ## Check style, format, types and import rules.
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy --strict harvest sparql
+	$(BIN)/lint-imports --no-cache --no-logo
+
+format: $(VENV)/.dev  ## Put the code into its format.
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+docs: $(VENV)/.dev  ## Check that the documents tell every setting, command, address and error.
+	$(BIN)/python -m pytest tests/test_documentation.py
+
+lock: $(VENV)/.dev  ## Write the locks anew from pyproject.toml; UPGRADE=1 takes the newest versions.
+	$(LOCK) pyproject.toml --output-file requirements/runtime.lock
+	$(LOCK) pyproject.toml --group dev --constraints requirements/runtime.lock --output-file requirements/dev.lock
+	$(LOCK) --group build --constraints requirements/dev.lock --output-file requirements/build.lock
+
+build: $(VENV)/.dev  ## Make the wheel and the sdist in dist/.
+	$(BIN)/python -m build --no-isolation
+
+# The image is made by this target, so that a test can take the same steps without an engine.
+install:  ## Install into a new environment for use: make install PREFIX=/opt/harvest
+	@test -n "$(PREFIX)" || { echo "Say where to: make install PREFIX=/opt/harvest" >&2; exit 2; }
+	@$(CHECK_PYTHON)
+	$(PYTHON) -m venv $(PREFIX)
+	$(PYTHON) -m venv $(PREFIX)/build
+	$(PREFIX)/build/bin/python $(LOCKED) -r requirements/build.lock
+	$(PREFIX)/build/bin/python $(PIP) wheel --no-build-isolation --no-deps --wheel-dir $(PREFIX)/build .
+	$(PREFIX)/bin/python $(LOCKED) -r requirements/runtime.lock
+	$(PREFIX)/bin/python $(PIP) install --no-index --no-deps $(PREFIX)/build/sparql_harvest-*.whl
+	rm -rf $(PREFIX)/build
+
+clean:  ## Remove what these targets made; the data of the instance stays.
+	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.created:
+	@$(CHECK_PYTHON)
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# hatchling comes from a lock of its own, so that building the project asks no registry for an unpinned one.
+$(VENV)/.runtime: requirements/runtime.lock requirements/build.lock pyproject.toml $(VENV)/.created
+	@echo "Installing what the locks name into $(VENV) (a minute at most, once)"
+	$(BIN)/python $(LOCKED) -r requirements/runtime.lock
+	$(BIN)/python $(LOCKED) -r requirements/build.lock
+	$(BIN)/python $(PIP) install --no-index --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.runtime
+	@echo "Installing the development tools into $(VENV) (a minute at most, once)"
+	$(BIN)/python $(LOCKED) -r requirements/dev.lock
+	@touch $@

@@ -1,0 +1,237 @@
+"""
+The `harvest` command: parse, call, print.
+
+Exit codes: 0 done, 1 something failed (said which), 2 wrong use.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec
+
+import click
+
+from harvest import show
+from harvest.config import load_settings
+from harvest.errors import HarvestError
+from harvest.settings import Settings
+from sparql.errors import SparqlError
+
+P = ParamSpec("P")
+
+PLACES = (Path("config/harvest.yaml"), Path("harvest.yaml"))
+"""Where the settings file is looked for when neither `--config` nor HARVEST_CONFIG names it."""
+
+
+class Failed(click.ClickException):
+    """A failure that was told to the user; exit code 1."""
+
+    def show(self, file: Any = None) -> None:
+        """Print the message, each sentence of a list on its own line."""
+        click.secho(f"harvest: {self.message}", fg="red", err=True)
+
+
+def common(function: Callable[P, None]) -> Callable[P, None]:
+    """Give a command `--config`, and turn errors into one line and exit code 1."""
+
+    @click.option("--config", "config", type=click.Path(path_type=Path), help="Settings file (harvest.yaml).")
+    @wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            function(*args, **kwargs)
+        except (HarvestError, SparqlError) as error:
+            raise Failed(error.message) from error
+
+    return wrapped
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def settings_of(config: Path | None) -> Settings:
+    """The settings of `--config`, HARVEST_CONFIG, or the usual places, with the environment's overrides."""
+    named = config or (Path(os.environ["HARVEST_CONFIG"]) if os.environ.get("HARVEST_CONFIG") else None)
+    found = named or next((place for place in PLACES if place.is_file()), None)
+    if found is None:
+        raise HarvestError(
+            f"no settings file: {' and '.join(map(str, PLACES))} are not here; name one with --config or HARVEST_CONFIG"
+        )
+    return load_settings(found, os.environ)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="sparql-harvest")
+def main() -> None:
+    """Harvest linked open data, and serve it by SPARQL, exports and change files."""
+
+
+@main.command()
+@common
+def serve(config: Path | None) -> None:
+    """Run the instance: the schedule in this process, the web front in others. Ends with Ctrl-C or SIGTERM."""
+    from harvest.serve import serve as run  # the web front is needed by this command alone
+
+    run(settings_of(config))
+
+
+@main.command()
+@click.argument("names", nargs=-1)
+@as_json
+@common
+def run(names: tuple[str, ...], config: Path | None, as_json: bool) -> None:
+    """Harvest providers now and once: those NAMED whatever their dates, or all that are due."""
+    _order(settings_of(config), "run", names, as_json, show.results)
+
+
+@main.command()
+@click.argument("name")
+@as_json
+@common
+def approve(name: str, config: Path | None, as_json: bool) -> None:
+    """Let through what the shrink guard holds for provider NAME."""
+    _order(settings_of(config), "approve", (name,), as_json, show.results)
+
+
+@main.command()
+@click.argument("name")
+@as_json
+@common
+def forget(name: str, config: Path | None, as_json: bool) -> None:
+    """Remove graph, files and history of provider NAME, which no longer stands in the registry."""
+    _order(settings_of(config), "forget", (name,), as_json, show.results)
+
+
+@main.command()
+@as_json
+@common
+def export(config: Path | None, as_json: bool) -> None:
+    """Bring the exports to the current versions now."""
+    _order(settings_of(config), "export", (), as_json, show.files)
+
+
+@main.command()
+@click.argument("names", nargs=-1)
+@as_json
+@common
+def verify(names: tuple[str, ...], config: Path | None, as_json: bool) -> None:
+    """Prove that filed bytes, changes, snapshot, store and export agree, for all providers or those NAMED."""
+    _order(settings_of(config), "verify", names, as_json, show.proofs)
+
+
+def _order(
+    settings: Settings, command: str, names: Iterable[str], as_json: bool, printed: Callable[[dict[str, Any]], None]
+) -> None:
+    """Carry out a command here or in the process that serves, and print its answer."""
+    from harvest.orders import carry_out  # opens stores; `--help` need not wait for that
+
+    show.quiet_log()
+    with show.progress() as on_step:
+        answer = carry_out(settings, command, list(names), on_step)
+    if as_json:
+        click.echo(json.dumps(answer, indent=2))
+    else:
+        printed(answer)
+    if not answer["ok"]:
+        if "error" in answer and not as_json:
+            raise Failed(answer["error"])
+        sys.exit(1)
+
+
+@main.command()
+@click.argument("registry", required=False, type=click.Path(path_type=Path))
+@click.option("--online", is_flag=True, help="Also fetch each description, and say what would be harvested.")
+@as_json
+@common
+def check(registry: Path | None, online: bool, config: Path | None, as_json: bool) -> None:
+    """Check a registry file, as for a pull request; nothing is written."""
+    from harvest.check import check_offline, check_online
+
+    settings = load_settings(None, os.environ) if registry and config is None else settings_of(config)
+    path = registry or settings.registry
+    report = check_online(path, settings) if online else check_offline(path)
+    if as_json:
+        click.echo(json.dumps(report, indent=2))
+    else:
+        show.check(report)
+    if not report["ok"]:
+        sys.exit(1)
+
+
+@main.command()
+@as_json
+@common
+def status(config: Path | None, as_json: bool) -> None:
+    """Tell the state of every provider."""
+    from harvest.pipeline.reading import Reading
+
+    providers = Reading(settings_of(config)).providers()
+    if as_json:
+        click.echo(json.dumps(providers, indent=2))
+    else:
+        show.status(providers)
+
+
+@main.command()
+@click.argument("name")
+@as_json
+@common
+def history(name: str, config: Path | None, as_json: bool) -> None:
+    """List the versions of provider NAME, and the runs that made none."""
+    from harvest.pipeline.reading import Reading
+
+    reading = Reading(settings_of(config))
+    if reading.provider(name) is None:
+        raise Failed(f"no provider {name}; `harvest status` lists them")
+    found = {"versions": reading.versions(name), "runs": reading.runs(name)}
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        show.history(found)
+
+
+@main.command()
+@click.argument("name")
+@click.argument("a", type=int)
+@click.argument("b", type=int)
+@common
+def diff(name: str, a: int, b: int, config: Path | None) -> None:
+    """Print what takes version A of provider NAME to version B, as an N-Quads unified diff; 0 is empty."""
+    from harvest.pipeline.reading import Reading
+
+    out = sys.stdout.buffer
+    for line in Reading(settings_of(config)).difference(name, a, b):
+        out.write(line)
+    out.flush()
+
+
+@main.command()
+@click.argument("sparql")
+@click.option("--format", "format_", default=None, help="json, xml, csv, tsv; nt, ttl, rdf for CONSTRUCT and DESCRIBE.")
+@common
+def query(sparql: str, format_: str | None, config: Path | None) -> None:
+    """Answer a SPARQL query (or @FILE) over the current generation."""
+    from harvest.ask import answer
+
+    text = Path(sparql[1:]).read_text("utf-8") if sparql.startswith("@") else sparql
+    settings = settings_of(config)
+    for chunk in answer(settings, text, format_ or ("tsv" if not sys.stdout.isatty() else None)):
+        sys.stdout.buffer.write(chunk)
+    sys.stdout.buffer.flush()
+
+
+@main.command()
+@click.option("--seconds", type=float, default=None, help="End by itself after so many seconds.")
+@click.option("--port", type=int, default=8080, show_default=True, help="Port of the web front; 0 takes a free one.")
+def demo(seconds: float | None, port: int) -> None:
+    """Show the platform: a provider on loopback that changes its data, and an instance that harvests it."""
+    from harvest.demo import demo as play
+
+    try:
+        play(seconds, port)
+    except (HarvestError, SparqlError) as error:
+        raise Failed(error.message) from error

@@ -1,0 +1,141 @@
+"""
+The error tree of the harvesting side.
+
+    HarvestError
+    ├── SettingsError        harvest.yaml or an environment variable is wrong         permanent
+    ├── RegistryError        registry.yaml is wrong; carries file, line, column       permanent
+    ├── DescriptionError     a provider's description cannot be used                  permanent
+    ├── FetchError           a request was not answered with a whole body
+    │   ├── RefusedError     an address, redirect or size that the settings forbid    permanent
+    │   ├── StatusError      a status other than 2xx or 304                           by status
+    │   └── TransferError    connection, time-out or truncated body                   retriable
+    ├── WashError            a dump cannot be turned into a snapshot                  permanent
+    │   └── WashTimeout      washing went past its time or memory limit               permanent
+    ├── LedgerError          the ledger cannot be opened or migrated                  permanent
+    ├── BusyError            another process holds the data directory                 retriable
+    ├── StorageError         the disk is full, read-only or damaged                   retriable
+    └── UnknownName          a provider or version that does not exist                permanent
+
+A message says what happened, to which URL or file, with figures, and what to do. `retriable` says whether the
+same call may succeed later without anybody changing anything.
+"""
+
+from __future__ import annotations
+
+
+class HarvestError(Exception):
+    """
+    Something the harvesting side could not do.
+
+    Attributes:
+        message: One sentence for people: what, where, what to do.
+        url: The URL or file it happened to, when there is one.
+        line: Line in that document, from 1.
+        column: Column in that line, from 1.
+        excerpt: The text around the place, as found.
+        retriable: Whether the same call may succeed later by itself.
+    """
+
+    retriable = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        url: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        excerpt: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.url = url
+        self.line = line
+        self.column = column
+        self.excerpt = excerpt
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors cross from the washing process to the harvesting one by pickling."""
+        return (_revive, (type(self), dict(self.__dict__)))
+
+    @property
+    def kind(self) -> str:
+        """The finding kind: the class name in kebab-case, without `Error`."""
+        name = type(self).__name__.removesuffix("Error")
+        return "".join(("-" if i and c.isupper() else "") + c.lower() for i, c in enumerate(name))
+
+
+def _revive(kind: type[HarvestError], attributes: dict[str, object]) -> HarvestError:
+    """The error that was pickled, whatever its constructor takes."""
+    error = kind.__new__(kind)
+    Exception.__init__(error, attributes["message"])
+    error.__dict__.update(attributes)
+    return error
+
+
+class SettingsError(HarvestError):
+    """A setting that cannot be used."""
+
+
+class RegistryError(HarvestError):
+    """A registry that cannot be used; `url` is the file."""
+
+
+class DescriptionError(HarvestError):
+    """A provider's description that cannot be read."""
+
+
+class FetchError(HarvestError):
+    """A request that was not answered with a whole body."""
+
+
+class RefusedError(FetchError):
+    """An address, redirect, scheme or size that the settings forbid."""
+
+
+class StatusError(FetchError):
+    """
+    An answer with a status other than 2xx or 304.
+
+    Attributes:
+        status: The HTTP status code.
+    """
+
+    def __init__(self, message: str, *, url: str, status: int) -> None:
+        super().__init__(message, url=url)
+        self.status = status
+        self.retriable = status in (408, 425, 429) or status >= 500
+
+
+class TransferError(FetchError):
+    """A connection that failed, was too slow, or ended before the body did."""
+
+    retriable = True
+
+
+class WashError(HarvestError):
+    """A dump that cannot be turned into a snapshot."""
+
+
+class WashTimeout(WashError):
+    """Washing that went past its time or memory limit."""
+
+
+class LedgerError(HarvestError):
+    """A ledger that cannot be opened or migrated."""
+
+
+class BusyError(HarvestError):
+    """Another process works on the data directory."""
+
+    retriable = True
+
+
+class StorageError(HarvestError):
+    """A disk that is full, read-only or damaged."""
+
+    retriable = True
+
+
+class UnknownName(HarvestError):
+    """A provider or version that does not exist."""

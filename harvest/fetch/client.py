@@ -1,0 +1,126 @@
+"""The client that all threads share: one per instance, from the settings."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from urllib.parse import quote
+from weakref import WeakSet
+
+from harvest.fetch.exchange import Exchange
+from harvest.fetch.guard import Gate
+from harvest.fetch.order import NO_LIMITS, NO_VALIDATORS, THE_MACHINE, Fetched, Means, Order, Surroundings
+from harvest.fetch.pacing import CHECKS_PER_HOST, Lane, now_utc
+from harvest.fetch.transport import Transport
+from harvest.fetch.watch import Watch
+from harvest.model import Limits, Validators
+from harvest.settings import HttpSettings
+
+__all__ = ["Client", "Fetched", "Surroundings", "now_utc"]
+
+
+class Client:
+    """
+    Asks for documents; may be used by any number of threads.
+
+    Proxies, .netrc and certificate settings of the environment are not used, cookies are not kept, and certificates
+    are always verified.
+
+    Attributes:
+        downloads: The lane of bodies that are expected to be large: `http.parallel` at once, `http.per_host` of them
+            from one host.
+        parallel: `http.parallel`.
+    """
+
+    def __init__(
+        self,
+        settings: HttpSettings,
+        base_url: str,
+        clock: Callable[[], datetime] = now_utc,
+        around: Surroundings = THE_MACHINE,
+    ) -> None:
+        self.downloads = Lane(settings.per_host, settings.parallel)
+        self.parallel = settings.parallel
+        self._checks = Lane(CHECKS_PER_HOST)
+        gate = Gate(settings.allow_loopback, around.resolve)
+        kept = CHECKS_PER_HOST + settings.per_host
+        transport = Transport(gate, (settings.connect_s, settings.read_s), kept, around.ca_bundle)
+        self._means = Means(settings, user_agent(settings.contact or base_url), clock, around, transport, Watch())
+        self._closing = threading.Event()
+        self._stops: WeakSet[threading.Event] = WeakSet((self._closing,))
+        self._lock = threading.Lock()
+
+    def get(
+        self,
+        url: str,
+        validators: Validators = NO_VALIDATORS,
+        limits: Limits = NO_LIMITS,
+        *,
+        accept: str | None = None,
+        into: Path,
+    ) -> Fetched:
+        """
+        The answer to one GET, its body in a temporary file in the folder `into`.
+
+        At most CHECKS_PER_HOST of these run at once to one host; for dumps use `harvest.fetch.download.download_all`.
+
+        Raises:
+            RefusedError: The URL, an address, a redirect, a certificate or the size is not allowed.
+            StatusError: A status other than 2xx or 304, after the tries that the settings give it.
+            TransferError: No whole body in time, after those tries.
+            StorageError: The body cannot be written.
+        """
+        return self.fetch(Order(url, into, self._checks, self._closing, validators, limits, accept))
+
+    def fetch(self, order: Order) -> Fetched:
+        """
+        The answer to an order; `get` says what is raised.
+
+        Its `lane` is one of this client's, its `stop` made by `new_stop`.
+        """
+        return Exchange(order, self._means).run()
+
+    def new_stop(self) -> threading.Event:
+        """An event for orders that are to be ended together by `halt`, or by closing the client."""
+        stop = threading.Event()
+        with self._lock:
+            self._stops.add(stop)
+            if self._closing.is_set():
+                stop.set()
+        return stop
+
+    def halt(self, stop: threading.Event) -> None:
+        """End the orders of this event now: those that run, wait or pause."""
+        stop.set()
+        self._means.watch.cut_stopped()
+
+    def close(self) -> None:
+        """End all orders, with a TransferError where they run, and close all connections."""
+        with self._lock:
+            stops = list(self._stops)
+        for stop in stops:
+            stop.set()
+        self._means.watch.close()
+        self._means.transport.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def user_agent(contact: str) -> str:
+    """The User-Agent header: product, version, and whom to ask. Source: RFC 9110, section 10.1.5."""
+    try:
+        release = version("sparql-harvest")
+    except PackageNotFoundError:
+        # Run from a checkout that was not installed.
+        release = "0"
+    return f"sparql-harvest/{release} (+{quote(contact, safe=':/@?&=#%+,;!*~ ')})"

@@ -1,0 +1,144 @@
+"""
+The SQLite file: opening, migrating, transactions.
+
+WAL mode lets the web front and commands read while the harvester writes. Every thread has a connection of its own.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from harvest.errors import LedgerError, StorageError
+from harvest.ledger.schema import MIGRATIONS
+
+Value = str | int | float | None
+
+
+class Database:
+    """A migrated ledger file."""
+
+    def __init__(self, path: Path, *, migrations: Sequence[str] = MIGRATIONS, read_only: bool = False) -> None:
+        """
+        Open the file, and bring it to the layout of this version unless `read_only`.
+
+        Raises:
+            LedgerError: The file is not a ledger, is of a later version, or a migration failed.
+        """
+        self.path = path
+        self._read_only = read_only
+        self._migrations = migrations
+        self._local = threading.local()
+        try:
+            self._check()
+        except sqlite3.DatabaseError as error:
+            raise LedgerError(f"the ledger {path} cannot be opened: {error}", url=str(path)) from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """
+        A write transaction: all of it is durable when the block ends, or none of it.
+
+        Raises:
+            StorageError: The disk is full or the file cannot be written.
+        """
+        connection = self._connection()
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise StorageError(f"the ledger {self.path} cannot be written: {error}", url=str(self.path)) from error
+
+    def write(self, statement: str, *values: Value) -> int:
+        """Run one statement in a transaction of its own; returns the last row id."""
+        with self.transaction() as connection:
+            return connection.execute(statement, values).lastrowid or 0
+
+    def rows(self, query: str, *values: Value) -> list[sqlite3.Row]:
+        """All rows of a query."""
+        return self._connection().execute(query, values).fetchall()
+
+    def row(self, query: str, *values: Value) -> sqlite3.Row | None:
+        """The first row of a query, or None."""
+        found: sqlite3.Row | None = self._connection().execute(query, values).fetchone()
+        return found
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        if connection := self._local.__dict__.pop("connection", None):
+            connection.close()
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._connected()
+        return connection
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._read_only:
+            address = f"{self.path.absolute().as_uri()}?mode=ro"
+            connection = sqlite3.connect(address, timeout=30, isolation_level=None, uri=True)
+        else:
+            connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+        connection.row_factory = sqlite3.Row
+        return connection
+
+    def _check(self) -> None:
+        applied = self._applied()
+        known = len(self._migrations)
+        if applied > known:
+            raise LedgerError(
+                f"the ledger {self.path} has layout {applied}, {known} is known here; use the version that wrote it",
+                url=str(self.path),
+            )
+        if self._read_only and applied < known:
+            raise LedgerError(
+                f"the ledger {self.path} has layout {applied}, {known} is needed; start `harvest serve` or run once",
+                url=str(self.path),
+            )
+        for number in range(applied, known):
+            self._migrate(number)
+
+    def _applied(self) -> int:
+        row = self._connection().execute("PRAGMA user_version").fetchone()
+        return int(row[0])
+
+    def _migrate(self, number: int) -> None:
+        """Apply one migration and its number in one transaction; another process may have been quicker."""
+        with self.transaction() as connection:
+            if self._applied() > number:
+                return
+            try:
+                for statement in _statements(self._migrations[number]):
+                    connection.execute(statement)
+            except sqlite3.Error as error:
+                raise LedgerError(
+                    f"migration {number + 1} of the ledger {self.path} failed and was undone: {error}",
+                    url=str(self.path),
+                ) from error
+            connection.execute(f"PRAGMA user_version = {number + 1}")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script, one by one: `executescript` would end the transaction."""
+    held = ""
+    for line in script.splitlines(keepends=True):
+        held += line
+        if sqlite3.complete_statement(held):
+            yield held
+            held = ""
+    if held.strip():
+        yield held

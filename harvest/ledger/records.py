@@ -1,0 +1,203 @@
+"""Rows of the ledger as frozen values, and the JSON forms of the model's types in it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from harvest.model import Capture, Coverage, Dataset, Finding, Validators
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRecord:
+    """
+    What is known of a provider.
+
+    Attributes:
+        name: Its registry name.
+        graph: Its graph IRI.
+        url: Where its description was last read.
+        validators: For the next conditional request for the description.
+        description: SHA-256 of the description last read, or None.
+        written: `modified` as it was last written to the registry.
+        modified: Latest dcterms:modified committed.
+        version: Number of the last committed version; 0 before the first.
+        triples: In that version.
+        retry_at: When a description that failed may be asked for again.
+        failures: Failed looks at the description in a row.
+    """
+
+    name: str
+    graph: str
+    url: str | None
+    validators: Validators
+    description: str | None
+    written: datetime | None
+    modified: datetime | None
+    version: int
+    triples: int
+    retry_at: datetime | None
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRecord:
+    """
+    The last committed harvest of a dataset.
+
+    Attributes:
+        iri: The dataset.
+        modified: The dcterms:modified it had, or None.
+        coverage: Full or partial.
+        committed: When (aware, UTC).
+        captures: The dumps that were taken.
+    """
+
+    iri: str
+    modified: datetime | None
+    coverage: Coverage
+    committed: datetime
+    captures: tuple[Capture, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """
+    One try at harvesting a dataset, or at reading a description that could not be read.
+
+    Attributes:
+        id: Ascending over all providers.
+        provider: Provider name.
+        announcement: What was tried, or None for a description.
+        started: When (aware, UTC).
+        ended: When, or None while it runs.
+        outcome: committed, unchanged, held or failed; None while it runs.
+        dataset: Dataset IRI, or None.
+        modified: Its dcterms:modified, or None.
+        coverage: full or partial, or None.
+        version: The version it made, or None.
+        added: Triples added, or that would be when held.
+        removed: Triples removed, or that would be when held.
+        vanished: Subjects that the graph had and a full input lacks.
+        dumps: JSON objects with url, sha256, bytes, media_type.
+        findings: What was noticed.
+        steps: JSON objects with name, seconds.
+    """
+
+    id: int
+    provider: str
+    announcement: int | None
+    started: datetime
+    ended: datetime | None
+    outcome: str | None
+    dataset: str | None
+    modified: datetime | None
+    coverage: str | None
+    version: int | None
+    added: int
+    removed: int
+    vanished: int
+    dumps: tuple[dict[str, Any], ...]
+    findings: tuple[Finding, ...]
+    steps: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRecord:
+    """
+    One version of a provider's graph.
+
+    Attributes:
+        provider: Provider name.
+        n: From 1, without gaps.
+        run: The run that made it.
+        state: `loading` or `committed`.
+        at: When it was filed (aware, UTC).
+        coverage: full or partial.
+        dataset: The dataset that changed.
+        modified: Its dcterms:modified, or None.
+        added: Triples added to the version before.
+        removed: Triples removed from it.
+        triples: In this version.
+        digest: SHA-256 of the canonical snapshot; None until one was written.
+    """
+
+    provider: str
+    n: int
+    run: int
+    state: str
+    at: datetime
+    coverage: str
+    dataset: str | None
+    modified: datetime | None
+    added: int
+    removed: int
+    triples: int
+    digest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """
+    What a command asks of the process that holds the data directory.
+
+    Attributes:
+        id: Ascending.
+        command: run, approve, forget, export or verify.
+        names: Provider names; empty means all.
+    """
+
+    id: int
+    command: str
+    names: tuple[str, ...]
+
+
+def stamp(moment: datetime | None) -> str | None:
+    """ISO 8601 in UTC, or None."""
+    return None if moment is None else moment.astimezone(UTC).isoformat()
+
+
+def moment(text: str | None) -> datetime | None:
+    """The time that `stamp` wrote."""
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def dump_captures(captures: tuple[Capture, ...]) -> str:
+    """Captures as JSON."""
+    return json.dumps([asdict(capture) | {"at": stamp(capture.at)} for capture in captures])
+
+
+def load_captures(text: str) -> tuple[Capture, ...]:
+    """The captures that `dump_captures` wrote."""
+    return tuple(_capture(item) for item in json.loads(text))
+
+
+def _capture(item: dict[str, Any]) -> Capture:
+    at = datetime.fromisoformat(item.pop("at"))
+    validators = Validators(**item.pop("validators"))
+    return Capture(**item | {"at": at, "validators": validators, "redirects": tuple(item["redirects"])})
+
+
+def dump_dataset(dataset: Dataset) -> str:
+    """A dataset as JSON."""
+    return json.dumps(asdict(dataset) | {"modified": stamp(dataset.modified)})
+
+
+def load_dataset(text: str) -> Dataset:
+    """The dataset that `dump_dataset` wrote."""
+    item = json.loads(text)
+    return Dataset(
+        item["iri"], tuple(item["dumps"]), Coverage(item["coverage"]), moment(item["modified"]), item["title"]
+    )
+
+
+def dump_findings(findings: tuple[Finding, ...]) -> str:
+    """Findings as JSON."""
+    return json.dumps([asdict(finding) for finding in findings])
+
+
+def load_findings(text: str) -> tuple[Finding, ...]:
+    """The findings that `dump_findings` wrote."""
+    return tuple(Finding(**item) for item in json.loads(text))

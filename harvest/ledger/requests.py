@@ -1,0 +1,51 @@
+"""What commands ask of the process that holds the data directory, and what became of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from harvest.ledger.database import Database
+from harvest.ledger.records import Request, stamp
+
+
+class Requests:
+    """A mailbox between processes: asked, taken, done."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def ask(self, command: str, names: Sequence[str], now: datetime) -> int:
+        """File a request; returns its id."""
+        return self.database.write(
+            "INSERT INTO request (command, names, asked) VALUES (?, ?, ?)", command, json.dumps(list(names)), stamp(now)
+        )
+
+    def take(self, now: datetime) -> Request | None:
+        """The oldest request that nobody took, now taken; None when there is none, and then nothing is written."""
+        row = self.database.row("SELECT * FROM request WHERE taken IS NULL ORDER BY id LIMIT 1")
+        if row is None:
+            return None
+        self.database.write("UPDATE request SET taken = ? WHERE id = ?", stamp(now), row["id"])
+        return Request(row["id"], row["command"], tuple(json.loads(row["names"])))
+
+    def finish(self, id: int, answer: dict[str, Any], now: datetime) -> None:
+        """File the answer to a request."""
+        self.database.write("UPDATE request SET done = ?, answer = ? WHERE id = ?", stamp(now), json.dumps(answer), id)
+
+    def answer(self, id: int) -> dict[str, Any] | None:
+        """The answer to a request, or None while there is none."""
+        row = self.database.row("SELECT answer FROM request WHERE id = ? AND done IS NOT NULL", id)
+        return None if row is None else dict(json.loads(row["answer"]))
+
+    def requeue(self) -> None:
+        """Let requests that a crashed process had taken be taken again."""
+        if self.database.row("SELECT 1 FROM request WHERE taken IS NOT NULL AND done IS NULL"):
+            self.database.write("UPDATE request SET taken = NULL WHERE done IS NULL")
+
+    def withdraw(self, id: int) -> bool:
+        """Take back a request that nobody took yet; returns whether it was still there."""
+        with self.database.transaction() as db:
+            return db.execute("DELETE FROM request WHERE id = ? AND taken IS NULL", (id,)).rowcount > 0

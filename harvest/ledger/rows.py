@@ -1,0 +1,70 @@
+"""Rows of the ledger's tables as records."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from harvest.ledger.records import (
+    DatasetRecord,
+    ProviderRecord,
+    Run,
+    VersionRecord,
+    load_captures,
+    load_dataset,
+    load_findings,
+    moment,
+)
+from harvest.model import Announcement, Coverage, Validators
+
+
+def provider_of(row: sqlite3.Row) -> ProviderRecord:
+    """A row of `provider`."""
+    return ProviderRecord(
+        row["name"],
+        row["graph"],
+        row["url"],
+        Validators(row["etag"], row["last_modified"]),
+        row["description"],
+        moment(row["written"]),
+        moment(row["modified"]),
+        row["version"],
+        row["triples"],
+        moment(row["retry_at"]),
+        row["failures"],
+    )
+
+
+def dataset_of(row: sqlite3.Row) -> DatasetRecord:
+    """A row of `dataset`."""
+    committed = moment(row["committed"])
+    assert committed is not None
+    return DatasetRecord(
+        row["iri"], moment(row["modified"]), Coverage(row["coverage"]), committed, load_captures(row["captures"])
+    )
+
+
+def announcement_of(row: sqlite3.Row) -> Announcement:
+    """A row of `announcement`."""
+    seen = moment(row["seen"])
+    assert seen is not None
+    return Announcement(row["provider"], load_dataset(row["dataset"]), seen, row["id"], load_captures(row["captures"]))
+
+
+def run_of(row: sqlite3.Row) -> Run:
+    """A row of `run`."""
+    values = {name: row[name] for name in row.keys()}  # noqa: SIM118  # iterating a Row gives values
+    for name in ("started", "ended", "modified"):
+        values[name] = moment(values[name])
+    values["findings"] = load_findings(values["findings"])
+    values["dumps"] = tuple(json.loads(values["dumps"]))
+    values["steps"] = tuple(json.loads(values["steps"]))
+    return Run(**values)
+
+
+def version_of(row: sqlite3.Row) -> VersionRecord:
+    """A row of `version`."""
+    values = {name: row[name] for name in row.keys()}  # noqa: SIM118  # iterating a Row gives values
+    values["at"] = moment(values["at"])
+    values["modified"] = moment(values["modified"])
+    return VersionRecord(**values)

@@ -1,0 +1,279 @@
+"""
+What flows through the platform, as frozen values without behaviour.
+
+    Provider -> Description(Dataset...) -> Announcement -> Capture... -> Snapshot -> Delta -> Version -> Generation
+    registry    discover                   pipeline        fetch         wash        revise   ledger     sparql.store
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+
+class Source(StrEnum):
+    """The kind of document that describes a provider; the key that stands in the registry."""
+
+    VOID = "void"
+    RESOURCESYNC = "resourcesync"
+    SITEMAP = "sitemap"
+    DATASET = "dataset"
+    DUMP = "dump"
+
+
+class Removals(StrEnum):
+    """What a full dump does to subjects that it no longer holds: keep them, or mirror their absence."""
+
+    KEEP = "keep"
+    MIRROR = "mirror"
+
+
+class Coverage(StrEnum):
+    """Whether the dumps of a dataset hold all of it or only what changed."""
+
+    FULL = "full"
+    PARTIAL = "partial"
+
+
+class Outcome(StrEnum):
+    """How a run ended."""
+
+    COMMITTED = "committed"
+    UNCHANGED = "unchanged"
+    HELD = "held"
+    FAILED = "failed"
+
+
+class State(StrEnum):
+    """What a provider is doing."""
+
+    IDLE = "idle"
+    HARVESTING = "harvesting"
+    HELD = "held"
+    FAILING = "failing"
+    DISABLED = "disabled"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """
+    A provider's own limits; None takes the instance's.
+
+    Attributes:
+        max_bytes: Largest body of one dump, in bytes as received.
+        total_s: Longest time for one dump, in seconds.
+    """
+
+    max_bytes: int | None = None
+    total_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """
+    One entry of the registry.
+
+    Attributes:
+        name: `[a-zA-Z0-9]+`; the last part of the graph IRI.
+        source: What kind of document `url` is.
+        url: Where the provider describes its data.
+        modified: What the registry says was last harvested (aware, UTC); None when it says nothing.
+        interval: Seconds between two looks; None takes `schedule.update`.
+        removals: What a full dump does to subjects it no longer holds.
+        limits: Own limits.
+        contact: Whom to ask, free text or a mailto: IRI.
+        notify: URL or mail address that is to be told of outcomes.
+        enabled: False stops harvesting; the graph stays.
+        line: Line of the entry in the registry file, from 1.
+
+    Source: shared GeoLink document, "The Registry File".
+    """
+
+    name: str
+    source: Source
+    url: str
+    modified: datetime | None = None
+    interval: float | None = None
+    removals: Removals = Removals.KEEP
+    limits: Limits = Limits()
+    contact: str | None = None
+    notify: str | None = None
+    enabled: bool = True
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """
+    Something people should know about a provider's data.
+
+    Attributes:
+        kind: Kebab-case, stable, for machines.
+        message: One sentence for people.
+        url: The document it was found in.
+        line: Line there, from 1.
+        column: Column there, from 1.
+        excerpt: The text around the place, as found.
+        fatal: Whether it stopped the harvest.
+    """
+
+    kind: str
+    message: str
+    url: str | None = None
+    line: int | None = None
+    column: int | None = None
+    excerpt: str | None = None
+    fatal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """
+    One dataset with dumps, as its provider describes it.
+
+    Attributes:
+        iri: The dataset's IRI; for a blank node a Skolem IRI that stays the same while the description does.
+        dumps: Absolute URLs, in the order of the file, without repeats.
+        coverage: Full, unless a known void:feature says partial.
+        modified: Latest readable dcterms:modified (aware, UTC), or None.
+        title: For people, or None.
+    """
+
+    iri: str
+    dumps: tuple[str, ...]
+    coverage: Coverage = Coverage.FULL
+    modified: datetime | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """
+    What a provider's description says.
+
+    Attributes:
+        datasets: Those with at least one dump, sorted by IRI.
+        findings: What was wrong or odd with it.
+    """
+
+    datasets: tuple[Dataset, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """
+    What makes the next request for a URL conditional.
+
+    Attributes:
+        etag: The ETag header as received, or None.
+        last_modified: The Last-Modified header as received, or None.
+
+    Source: RFC 9110, section 8.8.
+    """
+
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """
+    One answered request.
+
+    Attributes:
+        url: As asked for.
+        final_url: After redirects; the base IRI of the body.
+        redirects: The URLs passed through, in order, without `final_url`.
+        at: When the response headers arrived (aware, UTC).
+        status: HTTP status of the final answer.
+        digest: SHA-256 of the body after content-encoding was undone, 64 lower-case hex digits; None when the
+            server answered 304.
+        length: Size of that body in bytes.
+        media_type: The Content-Type header as received, or None.
+        validators: For the next request.
+
+    Source: ISO 28500 (WARC), "revisit" records; RFC 9110, section 15.4.5.
+    """
+
+    url: str
+    final_url: str
+    at: datetime
+    status: int
+    digest: str | None
+    length: int
+    media_type: str | None = None
+    redirects: tuple[str, ...] = ()
+    validators: Validators = Validators()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """
+    A filed body that is to be washed.
+
+    Attributes:
+        path: Where the bytes are.
+        url: Final URL; base IRI, and named in findings.
+        media_type: The Content-Type header as received, or None.
+    """
+
+    path: Path
+    url: str
+    media_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """
+    A provider's graph, or one input for it, as a canonical file.
+
+    Attributes:
+        path: Canonical N-Quads: UTF-8, one graph, sorted bytewise, no duplicates.
+        triples: Lines in it.
+        digest: SHA-256 of the file, 64 lower-case hex digits.
+    """
+
+    path: Path
+    triples: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """
+    What differs between two versions.
+
+    Attributes:
+        removed: Canonical N-Quads, sorted, of what goes.
+        added: Canonical N-Quads, sorted, of what comes; disjoint from `removed`.
+        removed_triples: Lines in `removed`.
+        added_triples: Lines in `added`.
+    """
+
+    removed: Path
+    added: Path
+    removed_triples: int
+    added_triples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """
+    A dataset that is to be harvested.
+
+    Attributes:
+        id: Ledger key; 0 before it is filed.
+        provider: Provider name.
+        dataset: The dataset as described when it was seen.
+        seen: When (aware, UTC).
+        captures: The downloaded dumps, in the order of `dataset.dumps`; empty before the download.
+    """
+
+    provider: str
+    dataset: Dataset
+    seen: datetime
+    id: int = 0
+    captures: tuple[Capture, ...] = field(default=())

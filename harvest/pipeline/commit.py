@@ -1,0 +1,144 @@
+"""
+Committing: a version is filed, loaded and published, in an order that a crash at any point cannot harm.
+
+    1  file-change    the delta, and the snapshot where there is one, stand under their final names
+    2  file-version   the ledger says `loading`: from here on the version will be committed, after a crash too
+    3  load           the working store gets the delta; doing it twice does no harm
+    4  describe       the metadata graph tells of the run
+    5  adopt          snapshot.nq points to the new version
+    6  publish        a generation with the new version becomes the current one
+    7  commit         the ledger says `committed`
+
+A crash before 2 leaves the last version and files that the next start sweeps away. A crash after 2 is finished by
+`recover`, from the filed delta.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harvest.ledger import VersionRecord
+from harvest.model import Announcement, Delta, Snapshot
+from harvest.pipeline.facts import describe
+from harvest.pipeline.files import GraphFiles
+from harvest.pipeline.load import Loadable, load
+from harvest.pipeline.workshop import Workshop
+from harvest.revise import delta as deltas
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """
+    What is to become a provider's next version.
+
+    Attributes:
+        announcement: Where it comes from.
+        run: Ledger key of the run.
+        delta: What it changes.
+        snapshot: The whole graph afterwards, in a temporary file, or None for a partial input.
+        input: The washed dumps: what the replaced subjects are like afterwards.
+        triples: In the graph afterwards.
+    """
+
+    announcement: Announcement
+    run: int
+    delta: Delta
+    snapshot: Snapshot | None
+    input: Snapshot
+    triples: int
+
+
+def commit(workshop: Workshop, candidate: Candidate, room: Path, step: Callable[[str], None]) -> VersionRecord:
+    """File, load and publish a version."""
+    name = candidate.announcement.provider
+    version = _numbered(workshop, candidate)
+    files = GraphFiles(workshop.folder(name))
+    files.prepare()
+    step("file-change")
+    deltas.write(candidate.delta, files.change(version.n))
+    if candidate.snapshot is not None:
+        candidate.snapshot.path.replace(files.snapshot_file(version.n))
+    _sync(files.folder, files.folder / "changes")
+    step("file-version")
+    workshop.ledger.file_version(version)
+    # A full input may have become the snapshot.
+    after = candidate.input.path if candidate.snapshot is None else files.snapshot_file(version.n)
+    with workshop.writing:
+        _finish(workshop, version, Loadable(candidate.delta, after), step)
+    return version
+
+
+def recover(workshop: Workshop, name: str | None = None) -> None:
+    """Finish the versions that a crash or a full disk left loading, of one provider or of all."""
+    for version in workshop.ledger.loading():
+        if name in (None, version.provider):
+            with workshop.room() as room, workshop.writing:
+                files = GraphFiles(workshop.folder(version.provider))
+                delta = deltas.read(files.change(version.n), room)
+                after = files.snapshot_file(version.n)
+                if not after.exists():
+                    after = files.at(version.n, version.n, room)
+                _finish(workshop, version, Loadable(delta, after), lambda _: None)
+
+
+def sweep(workshop: Workshop) -> None:
+    """End the runs that a crash left open, and remove the files that never counted."""
+    workshop.ledger.abandon(workshop.clock())
+    for provider in workshop.ledger.providers():
+        files = GraphFiles(workshop.folder(provider.name))
+        if files.folder.exists():
+            files.prepare()
+            files.sweep(provider.version)
+
+
+def _numbered(workshop: Workshop, candidate: Candidate) -> VersionRecord:
+    announcement = candidate.announcement
+    record = workshop.ledger.provider(announcement.provider)
+    assert record is not None
+    return VersionRecord(
+        provider=record.name,
+        n=record.version + 1,
+        run=candidate.run,
+        state="loading",
+        at=workshop.clock(),
+        coverage=announcement.dataset.coverage,
+        dataset=announcement.dataset.iri,
+        modified=announcement.dataset.modified,
+        added=candidate.delta.added_triples,
+        removed=candidate.delta.removed_triples,
+        triples=candidate.triples,
+        digest=candidate.snapshot.digest if candidate.snapshot else None,
+    )
+
+
+def _finish(workshop: Workshop, version: VersionRecord, loadable: Loadable, step: Callable[[str], None]) -> None:
+    """Steps 3 to 7; each may be done again."""
+    files = GraphFiles(workshop.folder(version.provider))
+    run = workshop.ledger.run(version.run)
+    announcement = None
+    if run is not None and run.announcement is not None:
+        announcement = workshop.ledger.announcements.get(run.announcement)
+    step("load")
+    load(workshop, version, loadable)
+    step("describe")
+    describe(workshop, version.provider, version)
+    step("adopt")
+    if files.snapshot_file(version.n).exists():
+        files.adopt(version.n)
+    step("publish")
+    workshop.generations.publish(workshop.store)
+    step("commit")
+    workshop.ledger.commit_version(version, announcement, workshop.clock())
+
+
+def _sync(*folders: Path) -> None:
+    """Make renames in these folders durable before the ledger speaks of them."""
+    for folder in folders:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,272 @@
+"""The desk: what may be asked for one provider. It sees to it that a provider has one harvest at a time."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import structlog
+
+from harvest.errors import HarvestError, UnknownName
+from harvest.ledger import ProviderRecord
+from harvest.ledger.announcements import backoff
+from harvest.model import Announcement, Finding, Outcome, Provider
+from harvest.pipeline.commit import recover
+from harvest.pipeline.facts import tell
+from harvest.pipeline.harvest import harvest
+from harvest.pipeline.look import Look, as_finding, look
+from harvest.pipeline.obtain import obtain
+from harvest.pipeline.prove import Proof, prove
+from harvest.pipeline.workshop import Workshop
+from harvest.publish import exports
+from harvest.publish.description import Subject
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """
+    What became of one announcement.
+
+    Attributes:
+        provider: Provider name.
+        outcome: As filed in the ledger.
+        finding: Why not, when it failed.
+    """
+
+    provider: str
+    outcome: Outcome
+    finding: Finding | None = None
+
+
+class Desk:
+    """All that can be asked of an instance for one provider; safe to use from several threads."""
+
+    def __init__(self, workshop: Workshop) -> None:
+        self.workshop = workshop
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._guard = threading.Lock()
+
+    @contextmanager
+    def _alone(self, name: str) -> Iterator[None]:
+        """One harvest, export or proof of a provider at a time."""
+        with self._guard:
+            lock = self._locks[name]
+        with lock:
+            yield
+
+    def look(self, name: str, *, forced: bool = False) -> Look:
+        """
+        Look at a provider's description, and announce what is due.
+
+        Raises:
+            UnknownName: The registry has no such provider.
+        """
+        provider = self._provider(name)
+        self.workshop.on_step(name, "look")
+        found = look(self.workshop, provider, forced=forced)
+        if found.failed:
+            log.warning("description not usable", provider=name, reason=found.failed.message)
+            with self._trouble_told(name):
+                tell(self.workshop, name)
+        if forced:
+            self.workshop.ledger.announcements.hurry(name)
+        return found
+
+    def fetch(self, announcement: Announcement) -> Finding | None:
+        """Download the dumps of an announcement; returns what went wrong, or None."""
+        provider = self._provider(announcement.provider)
+        finding = obtain(self.workshop, announcement, provider)
+        if finding is not None:
+            log.warning("dump not downloaded", provider=announcement.provider, reason=finding.message)
+            tell(self.workshop, announcement.provider)
+        return finding
+
+    def work(self, name: str) -> list[Result]:
+        """Fetch and harvest everything that waits for a provider, in order."""
+        results = []
+        with self._alone(name):
+            with self._trouble_told(name):
+                recover(self.workshop, name)
+            if self._stuck(name):
+                return [Result(name, Outcome.FAILED)]
+            while (entry := self._next(name)) is not None:
+                results.append(self._worked(*entry))
+        return results
+
+    def _stuck(self, name: str) -> bool:
+        """Whether a filed version could not be loaded: nothing may be built on it before it is."""
+        return any(version.provider == name for version in self.workshop.ledger.loading())
+
+    def _next(self, name: str) -> tuple[Announcement, str] | None:
+        """The oldest announcement that waits now."""
+        waiting = self.workshop.ledger.announcements.waiting(self.workshop.clock(), name)
+        return waiting[0] if waiting else None
+
+    def _worked(self, announcement: Announcement, state: str) -> Result:
+        name = announcement.provider
+        if state == "seen":
+            finding = self.fetch(announcement)
+            if finding is not None:
+                return Result(name, Outcome.FAILED, finding)
+            fetched = self.workshop.ledger.announcements.get(announcement.id)
+            assert fetched is not None
+            announcement = fetched
+        outcome = Outcome.FAILED
+        with self._trouble_told(name, announcement):
+            outcome = harvest(self.workshop, announcement, self._provider(name))
+            if outcome in (Outcome.COMMITTED, Outcome.UNCHANGED):
+                self._write_back(name)
+        run = next(iter(self.workshop.ledger.runs(name, 1)), None)
+        finding = next((f for f in (run.findings if run else ()) if f.fatal), None)
+        log.info("harvested", provider=name, outcome=outcome.value, **_figures(run))
+        return Result(name, outcome, finding)
+
+    @contextmanager
+    def _trouble_told(self, name: str, announcement: Announcement | None = None) -> Iterator[None]:
+        """
+        Keep one provider's trouble from stopping the others.
+
+        What a stage foresees is handled there. This is for the rest: a full disk, a damaged store, a fault of ours.
+        """
+        try:
+            yield
+        except Exception as error:  # one provider must not stop the others
+            log.exception("harvest failed", provider=name)
+            if isinstance(error, HarvestError):
+                finding = as_finding(error)
+            else:
+                finding = Finding("fault", f"{type(error).__name__}: {error}", fatal=True)
+            self._file_trouble(name, announcement, finding)
+
+    def _file_trouble(self, name: str, announcement: Announcement | None, finding: Finding) -> None:
+        ledger, now = self.workshop.ledger, self.workshop.clock()
+        if self._stuck(name):
+            # The version is filed, and the next tick loads it: the announcement and its run end there.
+            log.error("a version is filed but could not be loaded; it is tried again", provider=name)
+            return
+        if announcement is not None:
+            ledger.announcements.postpone(
+                announcement.id, now + backoff(ledger.announcements.failures(announcement.id))
+            )
+        for run in ledger.runs(name, 1):
+            if run.ended is None:
+                ledger.end_run(run.id, Outcome.FAILED, now, findings=(*run.findings, finding))
+
+    def _write_back(self, name: str) -> None:
+        """Write the date of the last harvest to the registry."""
+        workshop = self.workshop
+        record = workshop.ledger.provider(name)
+        if record is None or record.modified is None or not workshop.settings.write_back:
+            return
+        provider = workshop.roster.get(name)
+        if provider is None or provider.modified == record.modified:
+            return
+        workshop.on_step(name, "write-back")
+        try:
+            written = workshop.roster.write_back(name, record.modified)
+        except (HarvestError, OSError) as error:
+            log.error("`modified` not written to the registry", provider=name, reason=str(error))
+            return
+        if written:
+            workshop.ledger.set_written(name, record.modified)
+        else:
+            log.warning("registry edited meanwhile; `modified` left as it is", provider=name)
+
+    def approve(self, name: str) -> list[Result]:
+        """
+        Let what the shrink guard holds through, and harvest it from the filed dumps.
+
+        Raises:
+            UnknownName: Nothing of the provider is held.
+        """
+        self._provider(name)
+        if not self.workshop.ledger.announcements.approve(name):
+            raise UnknownName(f"nothing of {name} is held; `harvest status` shows what is")
+        return self.work(name)
+
+    def forget(self, name: str) -> None:
+        """
+        Remove a provider's graph, files and history.
+
+        Raises:
+            HarvestError: It still stands in the registry.
+            UnknownName: It was never harvested.
+        """
+        workshop = self.workshop
+        if workshop.roster.get(name) is not None:
+            raise HarvestError(f"{name} stands in the registry; remove it there first, or it would be harvested again")
+        if workshop.ledger.provider(name) is None:
+            raise UnknownName(f"no provider {name} was ever harvested here")
+        with self._alone(name), workshop.writing:
+            workshop.store.drop(workshop.settings.graph(name))
+            self._forget_facts(name)
+            workshop.generations.publish(workshop.store)
+            shutil.rmtree(workshop.folder(name), ignore_errors=True)
+            workshop.ledger.forget(name)
+
+    def _forget_facts(self, name: str) -> None:
+        """Remove what the metadata graph says of the provider's graph; its runs stay, as history."""
+        with self.workshop.room() as room:
+            nothing = room / "nothing.nq"
+            nothing.touch()
+            self.workshop.store.replace_subjects(
+                self.workshop.metadata_graph, [self.workshop.settings.graph(name)], nothing
+            )
+
+    def export(self) -> list[str]:
+        """Bring the exports to the current versions; returns the names of the files that were rewritten."""
+        settings, ledger = self.workshop.settings, self.workshop.ledger
+        with self.workshop.room() as room:
+            subjects = [
+                Subject(
+                    record.name,
+                    record.graph,
+                    record.version,
+                    record.triples,
+                    record.modified.isoformat() if record.modified else None,
+                    partial(self._linked, record, room),
+                )
+                for record in ledger.providers()
+                if record.version
+            ]
+            return exports.export(settings.exports_dir, settings.base_url, subjects, self.workshop.clock())
+
+    def prove(self, name: str) -> list[Proof]:
+        """
+        Check that what is filed, stored and exported for a provider is what its changes say.
+
+        Raises:
+            UnknownName: It was never harvested here.
+        """
+        with self._alone(name), self.workshop.writing:
+            record = self.workshop.ledger.provider(name)
+            if record is None:
+                raise UnknownName(f"no provider {name} was ever harvested here")
+            return prove(self.workshop, record)
+
+    def _linked(self, record: ProviderRecord, room: Path) -> Path:
+        """A snapshot under a name of its own, so that a harvest that replaces it does no harm to who reads it."""
+        link = room / f"{record.name}.nq"
+        with self._alone(record.name), self.workshop.room() as here:
+            link.hardlink_to(self.workshop.whole(record, here))
+        return link
+
+    def _provider(self, name: str) -> Provider:
+        provider = self.workshop.roster.get(name)
+        if provider is None:
+            known = ", ".join(sorted(self.workshop.roster.all())[:10]) or "none"
+            raise UnknownName(f"the registry has no provider {name}; it has: {known}")
+        return provider
+
+
+def _figures(run: object) -> dict[str, object]:
+    names = ("dataset", "version", "added", "removed", "vanished")
+    return {name: getattr(run, name, None) for name in names}

@@ -1,0 +1,156 @@
+"""
+A provider's files: the snapshot and the changes.
+
+    providers/<name>/snapshot.nq -> snapshot-000004.nq      a whole version, here the 4th
+    providers/<name>/changes/000001.nqud.gz ...             what each version changed
+
+A full harvest leaves a snapshot of its own version. A partial one leaves its change alone, so that it costs what it
+holds and not what the graph holds; `fold` makes the changes that came since into a new snapshot when somebody
+needs the whole: an export, a full harvest, a rebuilt store.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from harvest.errors import StorageError, UnknownName
+from harvest.model import Delta, Snapshot
+from harvest.revise import delta as deltas
+
+_SNAPSHOT = re.compile(r"snapshot-(\d{6,})\.nq")
+
+
+class GraphFiles:
+    """The files of one provider. Only one thread may call what writes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.link = folder / "snapshot.nq"
+
+    def prepare(self) -> None:
+        """Make the folders."""
+        (self.folder / "changes").mkdir(parents=True, exist_ok=True)
+
+    def change(self, n: int) -> Path:
+        """Where the change of version `n` is filed."""
+        return self.folder / "changes" / f"{n:06d}.nqud.gz"
+
+    def snapshot_file(self, n: int) -> Path:
+        """Where a snapshot of version `n` stands, if there is one."""
+        return self.folder / f"snapshot-{n:06d}.nq"
+
+    def base(self) -> int:
+        """The version that `snapshot.nq` holds; 0 when there is none."""
+        try:
+            target = os.readlink(self.link)
+        except FileNotFoundError:
+            return 0
+        match = _SNAPSHOT.fullmatch(target)
+        if match is None:
+            raise StorageError(f"{self.link} points to {target}, which is no snapshot", url=str(self.link))
+        return int(match.group(1))
+
+    def adopt(self, n: int) -> None:
+        """Make the snapshot of version `n`, which must stand there, the current one, and remove the others."""
+        temporary = self.folder / "snapshot.nq.tmp"
+        temporary.unlink(missing_ok=True)
+        temporary.symlink_to(self.snapshot_file(n).name)
+        temporary.replace(self.link)
+        self.sweep(n)
+
+    def sweep(self, version: int) -> None:
+        """Remove what a crash or an older version left: other snapshots, and changes after `version`."""
+        base = self.base()
+        for path in self.folder.glob("snapshot-*"):
+            if path != self.snapshot_file(base):
+                path.unlink()
+        for path in (self.folder / "changes").iterdir():
+            if not path.name[:6].isdigit() or int(path.name.split(".")[0]) > version or path.suffix == ".tmp":
+                path.unlink()
+
+    def fold(self, version: int, room: Path) -> Snapshot | None:
+        """Make a snapshot of `version`, the current one, and adopt it; None where it stands already."""
+        if self.base() == version:
+            return None
+        snapshot = self._folded(self.base(), version, room)
+        snapshot.path.replace(self.snapshot_file(version))
+        self.adopt(version)
+        return snapshot
+
+    def _folded(self, base: int, version: int, room: Path) -> Snapshot:
+        """The base with all changes since, in one pass over it."""
+        net = self.net(base, version, room)
+        assert net is not None
+        start = self.snapshot_file(base)
+        if base == 0:
+            start = room / "nothing.nq"
+            start.touch()
+        return deltas.apply(start, net, room / "folded.nq")
+
+    def net(self, base: int, version: int, room: Path) -> Delta | None:
+        """The changes after `base` up to `version` as one, or None when there are none."""
+        net: Delta | None = None
+        for n in range(base + 1, version + 1):
+            later = deltas.read(self.change(n), _made(room / f"change-{n}"))
+            net = later if net is None else deltas.compose(net, later, _made(room / f"net-{n}"))
+        return net
+
+    def at(self, n: int, version: int, room: Path) -> Path:
+        """
+        The graph as it was at version `n`, in `room`; `version` is the current one.
+
+        Raises:
+            UnknownName: There is no such version.
+        """
+        if not 0 < n <= version:
+            raise UnknownName(f"there is no version {n}; versions 1 to {version} are there")
+        target = room / f"version-{n}.nq"
+        base = self.base()
+        if base >= n and base - n < n:
+            self._walked(range(base, n, -1), self.snapshot_file(base), target, room, back=True)
+        elif base and base < n:
+            self._walked(range(base + 1, n + 1), self.snapshot_file(base), target, room, back=False)
+        else:
+            deltas.replay((self.change(i) for i in range(1, n + 1)), target, room)
+        return target
+
+    def _walked(self, steps: range, start: Path, target: Path, room: Path, *, back: bool) -> None:
+        """Apply changes one after the other, or undo them."""
+        current = start
+        for i in steps:
+            here = _made(room / f"step-{i}")
+            step = deltas.read(self.change(i), here)
+            current = deltas.apply(current, deltas.invert(step) if back else step, here / "graph.nq").path
+        target.unlink(missing_ok=True)
+        os.link(current, target)
+
+    def between(self, a: int, b: int, version: int, room: Path) -> Iterator[bytes]:
+        """
+        What takes version `a` to version `b`, composed of the changes between them, as N-Quads unified diff lines.
+
+        Raises:
+            UnknownName: There is no such version; version 0 is empty.
+        """
+        for n in (a, b):
+            if not 0 <= n <= version:
+                raise UnknownName(f"there is no version {n}; versions 0 (empty) to {version} are there")
+        net = self.net(min(a, b), max(a, b), room)
+        if net is None:
+            return
+        if a > b:
+            net = deltas.invert(net)
+        for sign, path in ((b"-", net.removed), (b"+", net.added)):
+            with path.open("rb") as lines:
+                yield from (sign + line for line in lines)
+
+    def changes(self, version: int) -> Iterator[Path]:
+        """The files of all changes, first to last."""
+        return (self.change(n) for n in range(1, version + 1))
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder

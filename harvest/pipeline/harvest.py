@@ -1,0 +1,217 @@
+"""Harvesting: the filed dumps of an announcement become a version, or the reason why not."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from harvest.errors import HarvestError, WashError
+from harvest.ledger import ProviderRecord
+from harvest.ledger.announcements import backoff
+from harvest.model import Announcement, Coverage, Document, Finding, Outcome, Provider, Removals, Snapshot
+from harvest.pipeline.commit import Candidate, commit
+from harvest.pipeline.facts import tell
+from harvest.pipeline.look import as_finding
+from harvest.pipeline.workshop import Workshop
+from harvest.revise import lines, replace
+from harvest.revise.partial import partial
+from harvest.revise.replace import Revision
+from harvest.wash import process
+from harvest.wash.canonical import Washed, wash
+
+
+@dataclass(slots=True)
+class Harvest:
+    """
+    One run over one announcement.
+
+    Attributes:
+        workshop: The tools.
+        provider: As registered now.
+        announcement: What is harvested; its captures are filed.
+        record: What the ledger knows of the provider.
+        run: Ledger key of the run.
+        findings: What was noticed so far.
+        steps: Name and start of each step so far, in seconds of a monotonic clock.
+    """
+
+    workshop: Workshop
+    provider: Provider
+    announcement: Announcement
+    record: ProviderRecord
+    run: int
+    findings: list[Finding] = field(default_factory=list)
+    steps: list[tuple[str, float]] = field(default_factory=list)
+
+    def step(self, name: str) -> None:
+        """A step begins."""
+        self.steps.append((name, time.monotonic()))
+        self.workshop.on_step(self.provider.name, name)
+
+    def facts(self) -> dict[str, Any]:
+        """What the ledger files of the run, whatever its outcome."""
+        began = [*self.steps, ("", time.monotonic())]
+        steps = [{"name": n, "seconds": round(end - start, 3)} for (n, start), (_, end) in pairwise(began)]
+        dumps = [
+            {"url": c.url, "sha256": c.digest, "bytes": c.length, "media_type": c.media_type}
+            for c in self.announcement.captures
+        ]
+        return {"dumps": dumps, "findings": tuple(self.findings), "steps": steps}
+
+
+def harvest(workshop: Workshop, announcement: Announcement, provider: Provider) -> Outcome:
+    """Harvest one announcement whose dumps are filed; the outcome is in the ledger when this returns."""
+    record = workshop.ledger.provider(announcement.provider)
+    assert record is not None
+    if _failed_before(workshop, announcement):
+        return Outcome.FAILED
+    run = workshop.ledger.start_run(provider.name, workshop.clock(), announcement)
+    job = Harvest(workshop, provider, announcement, record, run)
+    try:
+        outcome = _unchanged(job, 0) if _same_bytes(job) else _harvested(job)
+    except HarvestError as error:
+        outcome = _failed(job, error)
+    if outcome is not Outcome.COMMITTED:
+        tell(workshop, provider.name)
+    return outcome
+
+
+def _failed_before(workshop: Workshop, announcement: Announcement) -> bool:
+    """Whether the same bytes failed to be washed already; then no further run says so, and they are tried later."""
+    runs = workshop.ledger.runs(announcement.provider, 20)
+    before = next((run for run in runs if run.announcement == announcement.id), None)
+    if before is None or before.outcome != Outcome.FAILED or not any(f.kind == "wash" for f in before.findings):
+        return False
+    if [dump["sha256"] for dump in before.dumps] != [c.digest for c in announcement.captures]:
+        return False
+    _postpone(workshop, announcement)
+    return True
+
+
+def _postpone(workshop: Workshop, announcement: Announcement) -> None:
+    announcements = workshop.ledger.announcements
+    announcements.postpone(announcement.id, workshop.clock() + backoff(announcements.failures(announcement.id)))
+
+
+def _unchanged(job: Harvest, vanished: int) -> Outcome:
+    facts = job.facts() | {"vanished": vanished}
+    job.workshop.ledger.unchanged(job.announcement, job.run, job.workshop.clock(), **facts)
+    return Outcome.UNCHANGED
+
+
+def _same_bytes(job: Harvest) -> bool:
+    """Whether the dumps are byte for byte those of the last harvest of the dataset."""
+    dataset = job.announcement.dataset
+    last = job.workshop.ledger.dataset(job.provider.name, dataset.iri)
+    if last is None or last.coverage is not dataset.coverage:
+        return False
+    same = [c.digest for c in last.captures] == [c.digest for c in job.announcement.captures]
+    newer = dataset.modified is not None and (last.modified is None or dataset.modified > last.modified)
+    if same and newer:
+        job.findings.append(
+            Finding("same-bytes", f"{dataset.iri} has a newer date but its dumps are the same bytes", dataset.iri)
+        )
+    if not same and not newer and dataset.modified is not None and dataset.modified == last.modified:
+        job.findings.append(
+            Finding("same-date", f"{dataset.iri} has the same date but its dumps are other bytes", dataset.iri)
+        )
+    return same
+
+
+def _harvested(job: Harvest) -> Outcome:
+    with job.workshop.room() as room:
+        washed = _wash(job, room)
+        if washed.snapshot.triples == 0:
+            raise WashError("the dumps hold no triple; nothing was changed", url=job.announcement.dataset.dumps[0])
+        revision, snapshot = _revise(job, washed.snapshot, room)
+        delta = revision.delta
+        if delta.added_triples == delta.removed_triples == 0:
+            return _unchanged(job, revision.vanished)
+        if _too_much(job, delta.removed_triples):
+            return _held(job, revision)
+        triples = job.record.triples + delta.added_triples - delta.removed_triples
+        job.workshop.ledger.note_run(job.run, **job.facts(), vanished=revision.vanished)
+        candidate = Candidate(job.announcement, job.run, delta, snapshot, washed.snapshot, triples)
+        commit(job.workshop, candidate, room, job.step)
+        job.workshop.ledger.note_run(job.run, steps=job.facts()["steps"])
+        return Outcome.COMMITTED
+
+
+def _wash(job: Harvest, room: Path) -> Washed:
+    job.step("wash")
+    settings = job.workshop.settings
+    graph = settings.graph(job.provider.name)
+    first = job.announcement.dataset.dumps[0]
+    return process.call(
+        wash, settings.wash.timeout_s, first, _documents(job), graph, room / "input.nq", settings.wash.memory
+    )
+
+
+def _documents(job: Harvest) -> list[Document]:
+    """The dumps of the announcement; under mirroring with those of the provider's other datasets."""
+    captures = list(job.announcement.captures)
+    if _mirrors(job):
+        for other in job.workshop.ledger.datasets(job.provider.name):
+            if other.iri != job.announcement.dataset.iri:
+                captures.extend(other.captures)
+    content = job.workshop.content
+    return [Document(content.path(c.digest), c.final_url, c.media_type) for c in captures if c.digest]
+
+
+def _mirrors(job: Harvest) -> bool:
+    """Whether the graph is to become exactly the input: asked for, and no dataset of the provider is partial."""
+    if job.provider.removals is not Removals.MIRROR or job.announcement.dataset.coverage is not Coverage.FULL:
+        return False
+    others = job.workshop.ledger.datasets(job.provider.name)
+    return all(d.coverage is Coverage.FULL or d.iri == job.announcement.dataset.iri for d in others)
+
+
+def _revise(job: Harvest, new: Snapshot, room: Path) -> tuple[Revision, Snapshot | None]:
+    """What the input changes, and the whole new graph where it was made on the way."""
+    job.step("revise")
+    graph = job.workshop.settings.graph(job.provider.name)
+    if job.announcement.dataset.coverage is Coverage.PARTIAL and job.record.version:
+        with job.workshop.current(job.record, room) as current:
+            return partial(graph, new.path, current, room), None
+    old = job.workshop.whole(job.record, room)
+    if _mirrors(job):
+        return replace.mirror(old, new.path, graph, room), new
+    revision = replace.full(old, new.path, graph, room)
+    assert revision.kept is not None
+    if revision.kept.stat().st_size == 0:
+        return revision, new
+    return revision, lines.union(room / "whole.nq", new.path, revision.kept)
+
+
+def _too_much(job: Harvest, removed: int) -> bool:
+    """Whether the shrink guard holds this many removals."""
+    guard = job.workshop.settings.guard
+    if job.workshop.ledger.announcements.approved(job.announcement.id):
+        return False
+    return removed > max(guard.floor, guard.share * job.record.triples)
+
+
+def _held(job: Harvest, revision: Revision) -> Outcome:
+    guard, delta = job.workshop.settings.guard, revision.delta
+    name = job.provider.name
+    message = (
+        f"{delta.removed_triples} of {job.record.triples} triples would be removed and {delta.added_triples} added; "
+        f"more than {guard.floor} and more than {guard.share:.0%} of the graph need approval: "
+        f"look at the dumps, then `harvest approve {name}`"
+    )
+    job.findings.append(Finding("held", message, job.announcement.dataset.iri, fatal=True))
+    counts = {"added": delta.added_triples, "removed": delta.removed_triples, "vanished": revision.vanished}
+    job.workshop.ledger.announcements.settle(job.announcement.id, "held")
+    job.workshop.ledger.end_run(job.run, Outcome.HELD, job.workshop.clock(), **job.facts(), **counts)
+    return Outcome.HELD
+
+
+def _failed(job: Harvest, error: HarvestError) -> Outcome:
+    """File a failure; the announcement is tried again later, for a provider may mend a dump under the same date."""
+    job.findings.append(as_finding(error))
+    _postpone(job.workshop, job.announcement)
+    job.workshop.ledger.end_run(job.run, Outcome.FAILED, job.workshop.clock(), **job.facts())
+    return Outcome.FAILED

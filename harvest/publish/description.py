@@ -1,0 +1,99 @@
+"""
+What the exports are, as data: `index.json` and the VoID description beside them.
+
+Source: VoID, sections 3.2 (data dumps) and 4.4 (subsets).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, serialize
+
+from sparql.rdf import DCAT, DCTERMS, PREFIXES, RDF, SPDX, VOID, XSD
+
+ALL = "all"
+"""The export of all providers together; a provider of that name is refused by the registry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """
+    What is to be exported.
+
+    Attributes:
+        name: Provider name.
+        graph: Graph IRI.
+        version: Its current version.
+        triples: In that version.
+        modified: Latest dcterms:modified, ISO 8601, or None.
+        snapshot: Gives the snapshot file of that version; called only if it is needed.
+    """
+
+    name: str
+    graph: str
+    version: int
+    triples: int
+    modified: str | None
+    snapshot: Callable[[], Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """
+    One exported file, as `index.json` tells it.
+
+    Attributes:
+        file: Its name.
+        graph: Graph IRI, or None for all graphs.
+        version: The version it holds; for all graphs the sum of the versions.
+        triples: In it.
+        bytes: Its size.
+        sha256: Its digest, 64 lower-case hex digits.
+        content_sha256: Digest of the N-Quads inside, or None for all graphs.
+        at: When it was written, ISO 8601.
+    """
+
+    file: str
+    graph: str | None
+    version: int
+    triples: int
+    bytes: int
+    sha256: str
+    content_sha256: str | None
+    at: str
+
+
+def void(base_url: str, subjects: Sequence[Subject], entries: Mapping[str, Entry]) -> bytes:
+    """The VoID description of the exports, as Turtle: one dataset for all, with a subset for each provider."""
+    return serialize(_statements(base_url, subjects, entries), format=RdfFormat.TURTLE, prefixes=PREFIXES) or b""
+
+
+def _statements(base_url: str, subjects: Sequence[Subject], entries: Mapping[str, Entry]) -> Iterator[Quad]:
+    whole = NamedNode(f"{base_url}/.well-known/void#all")
+    yield from _dataset(base_url, whole, entries[ALL])
+    yield Quad(whole, NamedNode(VOID + "sparqlEndpoint"), NamedNode(f"{base_url}/sparql"))
+    for subject in subjects:
+        graph = NamedNode(subject.graph)
+        yield Quad(whole, NamedNode(VOID + "subset"), graph)
+        yield from _dataset(base_url, graph, entries[subject.name])
+        yield Quad(graph, NamedNode(DCTERMS + "identifier"), Literal(subject.name))
+        if subject.modified:
+            yield Quad(graph, NamedNode(DCTERMS + "modified"), _time(subject.modified))
+
+
+def _dataset(base_url: str, node: NamedNode, entry: Entry) -> Iterator[Quad]:
+    dump = NamedNode(f"{base_url}/exports/{entry.file}")
+    yield Quad(node, NamedNode(RDF + "type"), NamedNode(VOID + "Dataset"))
+    yield Quad(node, NamedNode(VOID + "feature"), NamedNode("http://www.w3.org/ns/formats/N-Quads"))
+    yield Quad(node, NamedNode(VOID + "dataDump"), dump)
+    yield Quad(node, NamedNode(VOID + "triples"), Literal(entry.triples))
+    yield Quad(dump, NamedNode(DCAT + "byteSize"), Literal(entry.bytes))
+    yield Quad(dump, NamedNode(SPDX + "checksumValue"), Literal(entry.sha256, datatype=NamedNode(XSD + "hexBinary")))
+    yield Quad(dump, NamedNode(DCTERMS + "issued"), _time(entry.at))
+
+
+def _time(text: str) -> Literal:
+    return Literal(text.replace("+00:00", "Z"), datatype=NamedNode(XSD + "dateTime"))

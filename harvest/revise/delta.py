@@ -1,0 +1,177 @@
+"""
+Deltas: N-Quads unified diffs, and their algebra.
+
+    compare(a, b) = d      apply(a, d) = b      invert(d) takes b to a      compose(d, e) does d, then e
+
+A file holds the removed lines, each after a `-`, then the added ones, each after a `+`, both sorted, compressed with
+gzip. Version n is version n-1 with delta n applied; version 0 is empty.
+
+Source: Timbuctoo exchange protocol, "N-Quads U.D."; its rule that a reader ignores every line that does not begin
+with a single `+` or `-`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pyoxigraph
+from isal import igzip
+
+from harvest.errors import StorageError
+from harvest.model import Delta, Snapshot
+from harvest.revise import lines
+
+_CHUNK = 1 << 20
+
+
+def compare(old: Path, new: Path, folder: Path) -> Delta:
+    """What takes the sorted file `old` to the sorted file `new`; written into `folder`."""
+    return split(lines.differing(old, new), folder)
+
+
+def split(marked: Iterator[tuple[bool, bytes]], folder: Path) -> Delta:
+    """The delta of lines marked True (added) or False (removed), each kind in ascending order."""
+    counts = [0, 0]
+    names = folder / "removed.nq", folder / "added.nq"
+    with names[0].open("wb") as removed, names[1].open("wb") as added:
+        for new, line in marked:
+            (added if new else removed).write(line)
+            counts[new] += 1
+    return Delta(*names, *counts)
+
+
+def apply(base: Path, delta: Delta, target: Path) -> Snapshot:
+    """Write `base` with the delta applied to `target`; a line removed that is not there is no error."""
+    kept = target.with_name(target.name + ".kept")
+    try:
+        lines.minus(kept, base, delta.removed)
+        return lines.union(target, kept, delta.added)
+    finally:
+        kept.unlink(missing_ok=True)
+
+
+def invert(delta: Delta) -> Delta:
+    """The delta that undoes it."""
+    return Delta(delta.added, delta.removed, delta.added_triples, delta.removed_triples)
+
+
+def compose(first: Delta, second: Delta, folder: Path) -> Delta:
+    """
+    One delta that does `first` and then `second`.
+
+    A line added and removed again, or removed and added again, drops out: the result is what truly differs.
+    """
+    gone = _composed(first.removed, second.removed, (second.added, first.added), folder / "removed.nq")
+    come = _composed(first.added, second.added, (second.removed, first.removed), folder / "added.nq")
+    return Delta(gone.path, come.path, gone.triples, come.triples)
+
+
+def _composed(one: Path, two: Path, undone: tuple[Path, Path], target: Path) -> Snapshot:
+    """The lines of `one` that `undone[0]` lacks, and those of `two` that `undone[1]` lacks."""
+    left, right = target.with_name(target.name + ".1"), target.with_name(target.name + ".2")
+    try:
+        lines.minus(left, one, undone[0])
+        lines.minus(right, two, undone[1])
+        return lines.union(target, left, right)
+    finally:
+        left.unlink(missing_ok=True)
+        right.unlink(missing_ok=True)
+
+
+def write(delta: Delta, target: Path) -> None:
+    """File a delta as a compressed N-Quads unified diff, durably; `target` is whole or absent."""
+    temporary = target.with_name(target.name + ".tmp")
+    with temporary.open("wb") as raw:
+        # No name and no time inside: the same delta gives the same bytes.
+        with igzip.IGzipFile("", "wb", 1, raw, 0) as packed:
+            for sign, path in ((b"-", delta.removed), (b"+", delta.added)):
+                _signed(sign, path, packed)
+        raw.flush()
+        os.fsync(raw.fileno())
+    temporary.replace(target)
+
+
+def _signed(sign: bytes, path: Path, out: gzip.GzipFile) -> None:
+    """Write every line of a file after a sign, in chunks of whole lines."""
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            if not chunk.endswith(b"\n"):
+                chunk += stream.readline()
+            out.write(sign + chunk[:-1].replace(b"\n", b"\n" + sign) + b"\n")
+
+
+def read(source: Path, folder: Path) -> Delta:
+    """The delta filed at `source` by `write`, unpacked into `folder`."""
+    return split(signed(source), folder)
+
+
+def signed(source: Path) -> Iterator[tuple[bool, bytes]]:
+    """Each statement of an N-Quads unified diff as it stands, True for added; gzip is told by the first bytes."""
+    with source.open("rb") as raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+        raw.seek(0)
+        stream = cast(BinaryIO, io.BufferedReader(igzip.IGzipFile(fileobj=raw), _CHUNK) if packed else raw)
+        for line in stream:
+            sign, rest = line[:1], line[1:]
+            if sign in (b"+", b"-") and rest[:1] != sign:
+                yield sign == b"+", rest
+
+
+def canonical(source: Path) -> Iterator[tuple[bool, bytes]]:
+    """
+    Each statement of somebody else's N-Quads unified diff as a canonical line, True for added.
+
+    A generator may write `^^xsd:string`, other escapes, or a space after the sign: terms count, not bytes.
+
+    Raises:
+        SyntaxError: A line with a sign is not an N-Quads statement.
+    """
+    for added, text in signed(source):
+        quads = pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.N_QUADS)
+        yield added, b"".join(f"{quad} .\n".encode() for quad in quads)
+
+
+def replay(changes: Iterable[Path], target: Path, folder: Path) -> Snapshot:
+    """
+    Write the graph that all changes, applied from empty, end in.
+
+    One external sort brings the fate of each statement together, so the cost is that of sorting all changes once,
+    however many there are.
+
+    Raises:
+        StorageError: The changes contradict each other: a statement added that was there, or removed that was not.
+    """
+    scratch = f"--temporary-directory={folder}"
+    with lines.sorted_(_numbered(changes), "--buffer-size=64M", scratch) as ordered:
+        return lines.write(target, _survivors(ordered))
+
+
+def _numbered(changes: Iterable[Path]) -> Iterator[bytes]:
+    """Each signed statement followed by a tab, the number of its change, and its sign."""
+    for number, path in enumerate(changes, 1):
+        mark = b"\t%08d" % number
+        for added, line in signed(path):
+            yield line[:-1] + mark + (b"+\n" if added else b"-\n")
+
+
+def _survivors(ordered: Iterable[bytes]) -> Iterator[bytes]:
+    """The statements that are there in the end; each must be added and removed in turn."""
+    held, there = b"", False
+    for line in ordered:
+        statement, _, fate = line.rpartition(b"\t")
+        if statement != held:
+            if there:
+                yield held + b"\n"
+            held, there = statement, False
+        added = fate.endswith(b"+\n")
+        if added == there:
+            deed = "adds a statement that is there" if added else "removes a statement that is not there"
+            raise StorageError(f"change {int(fate[:8])} {deed}: {statement.decode('utf-8', 'replace')}")
+        there = added
+    if there:
+        yield held + b"\n"

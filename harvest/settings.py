@@ -1,0 +1,144 @@
+"""Settings: the frozen values that harvest.yaml and the environment give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleSettings:
+    """
+    Seconds between two runs of each job.
+
+    Attributes:
+        update: Looking at every provider's description.
+        export: Rewriting what changed in the exports.
+        status: Writing a status line to the log.
+    """
+
+    update: float = 60
+    export: float = 60
+    status: float = 60
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """
+    How documents are fetched.
+
+    Attributes:
+        contact: Mail address or URL that the User-Agent names; empty names `base_url` alone.
+        connect_s: Seconds to wait for a connection.
+        read_s: Seconds to wait for the next bytes.
+        total_s: Seconds that one document may take in all, retries included.
+        max_bytes: Largest body, in bytes as received and again as decoded.
+        parallel: Downloads at once.
+        per_host: Downloads at once from one host.
+        retries: Tries after the first one.
+        allow_loopback: Whether 127.0.0.0/8 and ::1 may be asked; for the demo and tests.
+    """
+
+    contact: str = ""
+    connect_s: float = 10
+    read_s: float = 60
+    total_s: float = 86400
+    max_bytes: int = 64 * GIB
+    parallel: int = 4
+    per_host: int = 2
+    retries: int = 5
+    allow_loopback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GuardSettings:
+    """
+    The shrink guard: more removals than max(floor, share of the graph) hold a harvest.
+
+    Attributes:
+        floor: Triples.
+        share: Share of the graph's triples, 0 to 1.
+    """
+
+    floor: int = 1000
+    share: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class WashSettings:
+    """
+    Limits of turning one dataset's dumps into a snapshot.
+
+    Attributes:
+        timeout_s: Seconds for all dumps of a dataset.
+        memory: Bytes of address space that sorting and labelling aim to stay under.
+    """
+
+    timeout_s: float = 21600
+    memory: int = GIB // 4
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySettings:
+    """
+    Limits of one SPARQL query.
+
+    Attributes:
+        timeout_s: Seconds of wall time.
+        memory: Bytes of resident memory that one worker may use.
+        workers: Worker processes, and so queries at once.
+        max_rows: Rows of a SELECT or triples of a CONSTRUCT.
+        union_default_graph: Whether the default graph is the union of all graphs.
+    """
+
+    timeout_s: float = 30
+    memory: int = 2 * GIB
+    workers: int = 2
+    max_rows: int = 1_000_000
+    union_default_graph: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """
+    All settings of an instance; every path that `harvest.config.load_settings` gives is absolute.
+
+    Attributes:
+        file: The settings file, or None when none was read.
+        base_url: Public address, used in links; no slash at the end.
+        bind: Host and port the web front listens on.
+        graph_base: What a provider name is appended to, to give its graph IRI; never change it later.
+        registry: The registry file.
+        write_back: Whether the registry's `modified` is rewritten after a harvest.
+        data_dir: Everything that must be kept.
+        exports_dir: N-Quads downloads.
+        schedule: Seconds between runs.
+        store: `embedded`; the only store of this version.
+        http: Fetching.
+        guard: The shrink guard.
+        wash: Limits of washing.
+        query: Limits of querying.
+        features: Further void:feature IRIs, each mapped to `full` or `partial`.
+    """
+
+    file: Path | None = None
+    base_url: str = "http://localhost:8080"
+    bind: str = "127.0.0.1:8080"
+    graph_base: str = "http://localhost:8080/graph/"
+    registry: Path = Path("config/registry.yaml")
+    write_back: bool = True
+    data_dir: Path = Path("var")
+    exports_dir: Path = Path("exports")
+    schedule: ScheduleSettings = ScheduleSettings()
+    store: str = "embedded"
+    http: HttpSettings = HttpSettings()
+    guard: GuardSettings = GuardSettings()
+    wash: WashSettings = WashSettings()
+    query: QuerySettings = QuerySettings()
+    features: dict[str, str] = field(default_factory=dict)
+
+    def graph(self, name: str) -> str:
+        """The graph IRI of a provider."""
+        return self.graph_base + name

@@ -1,0 +1,139 @@
+"""
+Reading with pyoxigraph, and what it finds wrong: an error that names the place and shows the text there.
+
+For RDF/XML, and now and then for others, pyoxigraph does not say where. Then the document is read once more in
+pieces that end where a tag does: the place is that of the last piece it asked for.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, Final, cast
+from urllib.parse import quote
+
+import pyoxigraph
+
+from harvest.errors import WashError
+from harvest.model import Document
+from harvest.wash.sniff import BOM
+from harvest.wash.unpack import opened
+from sparql.rdf import N3, N_QUADS, N_TRIPLES, Format
+
+EXCERPT: Final = 200
+"""Characters of the offending line that a finding shows."""
+
+_PIECE = 1 << 16
+_TAG_OR_TEXT = re.compile(rb"<[^<>]*>?|[^<]+")
+_CONTINUATION = bytes(range(0x80, 0xC0))
+"""Bytes that begin no character in UTF-8."""
+
+
+def quads_of(stream: BinaryIO, source: Format, url: str) -> Iterator[pyoxigraph.Quad]:
+    """
+    The statements of a document.
+
+    Raises:
+        SyntaxError: It is not of that format. Formulas of N3 are refused, for what they hold is not asserted.
+    """
+    base = None if source in (N_TRIPLES, N_QUADS) else _base(url)
+    return pyoxigraph.parse(stream, format=source.parser, base_iri=base, without_named_graphs=source is N3)
+
+
+def _base(url: str) -> str:
+    """The URL as an IRI: servers and people leave brackets and spaces in."""
+    try:
+        return pyoxigraph.NamedNode(url).value
+    except ValueError:
+        return quote(url, safe="!#$%&'()*+,/:;=?@~")
+
+
+def fault(error: SyntaxError, document: Document, source: Format) -> WashError:
+    """What a parser found wrong with a document, with line, column and the text around."""
+    place = _told(error) or _sought(document, source)
+    message = f"{document.url} cannot be parsed as {source.name}: {error.msg or error}; nothing of it was harvested"
+    if place is None:
+        return WashError(message, url=document.url)
+    return WashError(message, url=document.url, line=place[0], column=place[1], excerpt=_excerpt(document, *place))
+
+
+def _told(error: SyntaxError) -> tuple[int, int] | None:
+    """Line and column as the parser gives them; the column counts characters."""
+    return (error.lineno, error.offset or 1) if error.lineno else None
+
+
+def _sought(document: Document, source: Format) -> tuple[int, int] | None:
+    """Line and column of what the parser read last before it gave up, or None if it does not give up any more."""
+    with opened(document.path, document.url) as stream:
+        crumbs = _Crumbs(stream)
+        try:
+            for _ in quads_of(cast(BinaryIO, crumbs), source, document.url):
+                pass
+        except SyntaxError as error:
+            return _told(error) or (crumbs.line, crumbs.column)
+    return None
+
+
+class _Crumbs:
+    """
+    A document that is read in tags and texts.
+
+    Attributes:
+        line: Where the piece that was read last begins, from 1.
+        column: Where it begins in that line, in characters, from 1.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.line = self.column = 1
+        self._after = (1, 1)
+        self._stream = stream
+        self._pieces: list[bytes] = []
+
+    def read(self, size: int = -1) -> bytes:
+        """The next piece, or as much of it as was asked for."""
+        while not self._pieces:
+            line = self._stream.readline(_PIECE)
+            if not line:
+                return b""
+            start = BOM if self._after == (1, 1) else b""
+            self._pieces = _TAG_OR_TEXT.findall(line.removeprefix(start))[::-1]
+        piece = self._pieces.pop()
+        if 0 < size < len(piece):
+            self._pieces.append(piece[size:])
+            piece = piece[:size]
+        self._pass(piece)
+        return piece
+
+    def _pass(self, piece: bytes) -> None:
+        self.line, self.column = self._after
+        newline = piece.rfind(b"\n") + 1
+        characters = len(piece[newline:].translate(None, _CONTINUATION))
+        self._after = (self.line + 1, 1 + characters) if newline else (self.line, self.column + characters)
+
+
+def _excerpt(document: Document, line: int, column: int) -> str | None:
+    """The text around a place, from its own line; None where the document breaks off before it."""
+    with opened(document.path, document.url) as stream:
+        while line > 1:
+            piece = stream.readline(_PIECE)
+            if not piece:
+                return None
+            line -= piece.endswith(b"\n")
+        return _window(stream, column)
+
+
+def _window(stream: BinaryIO, column: int) -> str:
+    """Characters of the stream's next line, so that the column is among them. The line may be the whole document."""
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+    text = ""
+    passed = 0
+    while piece := stream.readline(_PIECE):
+        text += decoder.decode(piece)
+        if piece.endswith(b"\n") or passed + len(text) > column + EXCERPT:
+            break
+        far = max(0, len(text) - 2 * EXCERPT)
+        text, passed = text[far:], passed + far
+    text = text.rstrip("\r\n")
+    start = max(0, min(column - 1 - passed - EXCERPT // 2, len(text) - EXCERPT))
+    return text[start : start + EXCERPT]

@@ -1,0 +1,157 @@
+"""
+From a document to N-Triples lines: ground ones to one sink, those with blank nodes to another.
+
+pyoxigraph writes canonical N-Triples, so its lines can be told apart, sorted and compared as bytes. Whatever graph
+a statement of N-Quads, TriG or JSON-LD names, only its triple is kept: it lands in the provider's own graph.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import BinaryIO, Protocol, cast
+
+import pyoxigraph
+
+from harvest.errors import WashError
+from harvest.model import Document
+from harvest.wash.fault import fault, quads_of
+from harvest.wash.sniff import BOM, HEAD, sniff
+from harvest.wash.unpack import opened
+from sparql.rdf import Format
+
+
+class Sink(Protocol):
+    """Where lines go."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take whole lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """
+    What one document gave.
+
+    Attributes:
+        url: The document.
+        format: The name of the format it was parsed as.
+    """
+
+    url: str
+    format: str
+
+
+def parse(document: Document, ordinal: int, ground: Sink, blank: Sink) -> Parsed:
+    """
+    Write every triple of a document as a canonical N-Triples line, to `blank` if it holds a blank node.
+
+    Blank node labels are made the document's own by putting `ordinal` before them, so that two dumps of a dataset
+    can both speak of `_:b0`.
+
+    Raises:
+        WashError: It is not RDF 1.1, or breaks off; with line, column and the text around for what cannot be parsed.
+    """
+    with opened(document.path, document.url) as stream:
+        head = stream.read(HEAD)
+        found = sniff(head, document.media_type, document.url)
+        splitter = _Splitter(document.url, ordinal, ground, blank)
+        try:
+            _transcribe(_rejoined(head.removeprefix(BOM), stream), found, document.url, splitter)
+        except SyntaxError as error:
+            raise fault(error, document, found) from error
+        return Parsed(document.url, found.name)
+
+
+def _rejoined(head: bytes, rest: BinaryIO) -> BinaryIO:
+    """The stream from its start again; the whole in memory when the head was all of it."""
+    if len(head) < HEAD - len(BOM):
+        return io.BytesIO(head)
+    return cast(BinaryIO, io.BufferedReader(_Chain(head, rest), 1 << 18))
+
+
+class _Chain(io.RawIOBase):
+    """The bytes of `head`, then those of `rest`."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._parts = [io.BytesIO(head), rest]
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # typeshed asks for WriteableBuffer
+        while self._parts:
+            if data := self._parts[0].read(len(buffer)):
+                buffer[: len(data)] = data
+                return len(data)
+            self._parts.pop(0)
+        return 0
+
+
+def _transcribe(stream: BinaryIO, source: Format, url: str, sink: Sink) -> None:
+    """Let pyoxigraph read the stream and write N-Triples."""
+    quads = quads_of(stream, source, url)
+    triples: Iterator[pyoxigraph.Triple] = map(attrgetter("triple"), quads)
+    pyoxigraph.serialize(triples, cast(BinaryIO, sink), format=pyoxigraph.RdfFormat.N_TRIPLES)
+
+
+class _Splitter:
+    """
+    A file-like object that takes N-Triples in chunks and hands ground lines and lines with blank nodes on.
+
+    A chunk without `_:` passes as it is, which makes data without blank nodes cost nothing.
+    """
+
+    def __init__(self, url: str, ordinal: int, ground: Sink, blank: Sink) -> None:
+        self._url = url
+        self._mark = b"_:d%d-" % ordinal
+        self._ground = ground
+        self._blank = blank
+        self._rest: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        cut = data.rfind(b"\n") + 1
+        if not cut:
+            # Added up at the end: a literal of 100 MB comes in 12,000 chunks.
+            self._rest.append(data)
+            return len(data)
+        lines = b"".join((*self._rest, data[:cut]))
+        self._rest = [data[cut:]]
+        if b"--ltr .\n" in lines or b"--rtl .\n" in lines:
+            raise self._newer("a literal with a base direction")
+        if b"_:" in lines or b"<<(" in lines:
+            self._split(lines)
+        else:
+            self._ground.write(lines)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing waits here but an unfinished line."""
+
+    def _split(self, lines: bytes) -> None:
+        ground: list[bytes] = []
+        blank: list[bytes] = []
+        for line in lines.splitlines(keepends=True):
+            kept, owned = self._owned(line)
+            (blank if owned else ground).append(kept)
+        self._ground.write(b"".join(ground))
+        self._blank.write(b"".join(blank))
+
+    def _owned(self, line: bytes) -> tuple[bytes, bool]:
+        """The line with the document's mark in its blank labels, and whether it has any."""
+        subject, predicate, value = line.split(b" ", 2)
+        if value.startswith(b"<<("):
+            raise self._newer("a triple term")
+        if value.startswith(b"_:"):
+            value = self._mark + value[2:]
+        elif not subject.startswith(b"_:"):
+            return line, False
+        if subject.startswith(b"_:"):
+            subject = self._mark + subject[2:]
+        return b" ".join((subject, predicate, value)), True
+
+    def _newer(self, what: str) -> WashError:
+        message = f"{self._url} holds {what} (RDF 1.2), which most RDF software cannot read yet; publish RDF 1.1"
+        return WashError(message, url=self._url)

@@ -1,0 +1,112 @@
+"""
+The error tree of the query side.
+
+    SparqlError
+    ├── RequestError       a query or a request that is not SPARQL 1.1 Protocol     permanent, 400
+    ├── ForbiddenError     SERVICE, or an update                                    permanent, 403
+    ├── MethodRefused      a method that the endpoint does not have                 permanent, 405
+    ├── NotAcceptable      no result format fits                                    permanent, 406
+    ├── UnsupportedMedia   a request body that is neither form nor query            permanent, 415
+    ├── QueryTimeout       a query past its time limit                              retriable, 503
+    ├── QueryMemory        a query past its memory limit                            permanent, 503
+    ├── QueryCrash         a query that brought its worker down                     permanent, 500
+    ├── TooLarge           a result past the row limit, or a body past its limit    permanent, 413
+    ├── ClientGone         a client that closed its connection                      permanent, 499
+    ├── Overloaded         no worker free within the waiting time                   retriable, 429
+    └── StoreError         the triple store failed or there is no generation yet    retriable, 503
+"""
+
+from __future__ import annotations
+
+
+class SparqlError(Exception):
+    """
+    Something the query side could not do.
+
+    Attributes:
+        message: One sentence for people.
+        status: The HTTP status that says it.
+        retriable: Whether the same request may succeed later by itself.
+    """
+
+    status = 500
+    retriable = False
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class RequestError(SparqlError):
+    """A query or a request that is not SPARQL 1.1 Protocol."""
+
+    status = 400
+
+
+class ForbiddenError(SparqlError):
+    """An operation that this endpoint does not do: SERVICE, or an update."""
+
+    status = 403
+
+
+class MethodRefused(SparqlError):
+    """A method that the endpoint does not have."""
+
+    status = 405
+
+
+class NotAcceptable(SparqlError):
+    """A request none of whose accepted media types can be written."""
+
+    status = 406
+
+
+class UnsupportedMedia(SparqlError):
+    """A request body that is neither a form nor a query."""
+
+    status = 415
+
+
+class QueryTimeout(SparqlError):
+    """A query past its time limit."""
+
+    status = 503
+    retriable = True
+
+
+class QueryMemory(SparqlError):
+    """A query past its memory limit."""
+
+    status = 503
+
+
+class QueryCrash(SparqlError):
+    """A query that brought its worker down."""
+
+    status = 500
+
+
+class TooLarge(SparqlError):
+    """A result past the row limit, or a request body past its limit."""
+
+    status = 413
+
+
+class ClientGone(SparqlError):
+    """A client that closed its connection before it had its answer; nobody reads this."""
+
+    status = 499
+
+
+class Overloaded(SparqlError):
+    """No query worker became free within the waiting time."""
+
+    status = 429
+    retriable = True
+
+
+class StoreError(SparqlError):
+    """The triple store failed, or holds no generation yet."""
+
+    status = 503
+    retriable = True

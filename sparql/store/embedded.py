@@ -1,0 +1,275 @@
+"""
+The store inside the process: pyoxigraph on RocksDB.
+
+Its writer works on a folder that no reader opens; readers get hard-linked copies (`sparql.store.generations`). So a
+change may be written in batches: one that a crash cut short is applied again. What makes a whole new store, `load` and
+`rebuild`, grows it in another folder and switches.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import pyoxigraph
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse
+
+from sparql.errors import StoreError
+from sparql.store import literal, loading, spelling
+from sparql.store.base import Change
+from sparql.store.cost import BULK_FROM, cheaper_to_rebuild
+from sparql.store.working import WorkingFolder, WriterLock
+
+__all__ = ["BATCH", "EmbeddedStore", "cheaper_to_rebuild", "on_batch"]
+
+BATCH: Final = 5_000
+"""Triples that are written between two calls of `on_batch`; also how many a transaction holds."""
+FLUSH: Final = 50_000
+"""Removals between two flushes: 6.2 s instead of 8.3 s for 600 k, because what waits in memory slows the next ones."""
+
+
+def _nothing() -> None:
+    pass
+
+
+on_batch: Callable[[], None] = _nothing
+"""Called before each batch of a change is written; a crash test stops the process there."""
+
+
+class EmbeddedStore:
+    """
+    A Store in a folder of this machine, open for writing.
+
+    Writing calls wait for each other. An iterator that was asked for before a `load` or `rebuild` goes on over the
+    store as it was, until the second `load` or `rebuild` removes that. Where the store folds spellings of a value
+    into one, what it gives is its own spelling: see `sparql.store.spelling`.
+    """
+
+    def __init__(self, root: Path) -> None:
+        """
+        Open the store below `root`, making it if there is none.
+
+        Raises:
+            StoreError: Another process writes it, or it cannot be opened.
+        """
+        self._writing = threading.RLock()
+        with _failing(f"The store in {root} cannot be opened"):
+            root.mkdir(parents=True, exist_ok=True)
+            self._lock = WriterLock(root)
+            try:
+                self._folder = WorkingFolder(root)
+                self._open: pyoxigraph.Store | None = pyoxigraph.Store(str(self._folder.open()))
+            except OSError:
+                self._lock.release()
+                raise
+
+    def apply(self, graph: str, change: Change) -> None:
+        """Take `removed` out of the graph, then put `added` in; again, also after a crash midway, ends the same."""
+        with self._write(graph) as store:
+            if change.removed is not None and change.removed_triples:
+                _remove_file(store, graph, change.removed)
+                if change.after is not None:
+                    _insert(store, graph, spelling.surviving(change.removed, change.after))
+            if change.added is not None and change.added_triples:
+                _add_file(store, graph, change.added, change.added_triples)
+
+    def replace_subjects(self, graph: str, subjects: Iterable[str], added: Path) -> None:
+        """Remove all triples of the subjects from the graph, then put `added` in, by SPARQL UPDATE."""
+        with self._write(graph) as store:
+            literal.replace_subjects(store.update, graph, subjects, added)
+
+    def replace_graph(self, graph: str, lines: Iterable[bytes]) -> None:
+        """Make the graph exactly these lines; for graphs that fit in memory."""
+        with self._write(graph) as store:
+            wanted = set(spelling.stored(lines))
+            held = set(_lines(store.quads_for_pattern(None, None, None, NamedNode(graph))))
+            _remove(store, graph, sorted(held - wanted))
+            _insert(store, graph, sorted(wanted - held))
+
+    def load(self, graph: str, stream: BinaryIO) -> int:
+        """
+        Add every line of a stream to the graph, or none; returns how many lines there were.
+
+        The stream may still be growing: it is read as it is loaded. What it raises leaves the store as it was, and
+        arrives as it is unless it is such an error as the store itself raises.
+        """
+        with self._replacement(copy=True) as store, _failing(f"<{graph}> could not be loaded"):
+            return loading.load_in_bulk(store, graph, stream)
+
+    def rebuild(self, snapshots: Iterable[Path], keep: Iterable[str] = ()) -> None:
+        """
+        Make a new store of these files and of the graphs to keep, and nothing else; or leave the old one.
+
+        Args:
+            snapshots: Canonical N-Quads, each of one graph.
+            keep: Graphs that are copied from the store; for small ones, a copy costs three times a load.
+        """
+        old = self._store
+        with self._replacement(copy=False) as store, _failing("The store could not be rebuilt"):
+            for graph in keep:
+                _insert(store, graph, _lines(old.quads_for_pattern(None, None, None, NamedNode(graph))))
+            for snapshot in snapshots:
+                if (graph_of := _graph_of(snapshot)) is not None:
+                    with snapshot.open("rb") as stream:
+                        loading.load_in_bulk(store, graph_of, stream)
+
+    def describe(self, graph: str, subjects: Iterable[bytes]) -> Iterator[bytes]:
+        """The lines of each subject, sorted, subjects in the order given."""
+        store, name = self._store, NamedNode(graph)
+        for subject in subjects:
+            yield from sorted(_lines(store.quads_for_pattern(_subject(subject), None, None, name)))
+
+    def referrers(self, graph: str, object: bytes) -> Iterator[bytes]:
+        """The lines that have this object, in no order."""
+        return _lines(self._store.quads_for_pattern(None, None, _object(object), NamedNode(graph)))
+
+    def count(self, graph: str) -> int:
+        """How many triples the graph has; 0 for one that does not exist."""
+        # 0.7 s for 2 M triples; counting them in Python takes 7 to 17 s.
+        found = self._store.query(f"SELECT (COUNT(*) AS ?n) {{ GRAPH {NamedNode(graph)} {{ ?s ?p ?o }} }}")
+        assert isinstance(found, pyoxigraph.QuerySolutions)
+        return int(next(found)["n"].value)
+
+    def dump(self, graph: str) -> Iterator[bytes]:
+        """Every line of the graph, in no order."""
+        return _lines(self._store.quads_for_pattern(None, None, None, NamedNode(graph)))
+
+    def graphs(self) -> list[str]:
+        """The graphs that hold a triple, sorted."""
+        store = self._store
+        names = (name for name in store.named_graphs() if next(store.quads_for_pattern(None, None, None, name), None))
+        return sorted(name.value for name in names)
+
+    def drop(self, graph: str) -> None:
+        """Remove the graph with all its triples."""
+        name = NamedNode(graph)
+        with self._write(graph) as store:
+            # Triple by triple takes 11 us each, `clear_graph` 37 us.
+            _remove_quads(store, store.quads_for_pattern(None, None, None, name))
+            store.remove_graph(name)
+
+    def publish(self, target: Path) -> None:
+        """Make `target`, which must not exist, a whole consistent copy of the store, by hard links."""
+        with self._writing, _failing(f"The store could not be copied to {target}"):
+            self._store.backup(str(target))
+
+    def close(self) -> None:
+        """Let the store go; another process may open it then."""
+        with self._writing:
+            self._open = None
+            self._lock.release()
+
+    @property
+    def _store(self) -> pyoxigraph.Store:
+        if self._open is None:
+            raise StoreError("The store is closed.")
+        return self._open
+
+    @contextmanager
+    def _write(self, graph: str) -> Iterator[pyoxigraph.Store]:
+        with self._writing, _failing(f"<{graph}> could not be written"):
+            yield self._store
+
+    @contextmanager
+    def _replacement(self, *, copy: bool) -> Iterator[pyoxigraph.Store]:
+        """A store that takes this one's place when the block ends, and is thrown away when it raises."""
+        with self._writing, _failing("The store could not be replaced"):
+            folder = self._folder.next()
+            try:
+                if copy:
+                    self._store.backup(str(folder))
+                store = pyoxigraph.Store(str(folder))
+                yield store
+                store.flush()
+                self._folder.switch(folder)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            self._open = store
+
+
+@contextmanager
+def _failing(what: str) -> Iterator[None]:
+    """Make a StoreError of what pyoxigraph and the file system raise: RocksDB's refusals come as RuntimeError."""
+    try:
+        yield
+    except (OSError, RuntimeError, SyntaxError, ValueError) as error:
+        raise StoreError(f"{what}: {error}.") from error
+
+
+def _subject(written: bytes) -> NamedNode | BlankNode | Triple:
+    subject: NamedNode | BlankNode | Triple = _triple(written + b" <x:p> <x:o> .").subject
+    return subject
+
+
+def _object(written: bytes) -> NamedNode | BlankNode | Literal | Triple:
+    value: NamedNode | BlankNode | Literal | Triple = _triple(b"<x:s> <x:p> " + written + b" .").object
+    return value
+
+
+def _triple(line: bytes) -> Quad:
+    triple: Quad = next(parse(line, RdfFormat.N_TRIPLES, lenient=True))
+    return triple
+
+
+def _lines(quads: Iterator[Quad]) -> Iterator[bytes]:
+    with _failing("The store could not be read"):
+        while batch := list(islice(quads, BATCH)):
+            yield from spelling.written(batch)
+
+
+def _graph_of(snapshot: Path) -> str | None:
+    """The graph of a file's first line, or None when it is empty."""
+    with snapshot.open("rb") as stream:
+        quad = next(parse(stream.readline(), RdfFormat.N_QUADS, lenient=True), None)
+    if quad is None:
+        return None
+    if not isinstance(quad.graph_name, NamedNode):
+        raise StoreError(f"{snapshot} begins with a line that names no graph.")
+    return quad.graph_name.value
+
+
+def _remove_file(store: pyoxigraph.Store, graph: str, path: Path) -> None:
+    with path.open("rb") as lines:
+        _remove(store, graph, lines)
+
+
+def _remove(store: pyoxigraph.Store, graph: str, lines: Iterable[bytes]) -> None:
+    """Remove the lines; DELETE DATA takes as long and refuses terms that a lenient load let in."""
+    waiting = iter(lines)
+    while batch := b"".join(islice(waiting, BATCH)):
+        loading.checked(batch, graph)
+        _remove_quads(store, parse(batch, RdfFormat.N_QUADS, lenient=True))
+
+
+def _remove_quads(store: pyoxigraph.Store, quads: Iterator[Quad]) -> None:
+    removed = 0
+    while batch := list(islice(quads, BATCH)):
+        on_batch()
+        for quad in batch:
+            store.remove(quad)
+        removed += len(batch)
+        if removed % FLUSH < len(batch):
+            store.flush()
+
+
+def _add_file(store: pyoxigraph.Store, graph: str, path: Path, triples: int) -> None:
+    with path.open("rb") as lines:
+        if triples < BULK_FROM:
+            _insert(store, graph, lines)
+        else:
+            on_batch()
+            loading.load_in_bulk(store, graph, lines)
+
+
+def _insert(store: pyoxigraph.Store, graph: str, lines: Iterable[bytes]) -> None:
+    waiting = iter(lines)
+    while batch := b"".join(islice(waiting, BATCH)):
+        on_batch()
+        loading.checked(batch, graph)
+        loading.insert(store, batch)

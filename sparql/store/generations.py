@@ -1,0 +1,205 @@
+"""
+Immutable copies of the store for readers, one of them current.
+
+    current -> generations/000042      what readers open
+    generations/000042/                hard-linked, read only
+    generations/000042.lock            locked shared by every reader
+    generations/000043.tmp/            one that is being made, or being removed
+
+Readers are other processes. Each holds a shared lock, which the kernel ends with it, so a reader that crashed keeps
+nothing back. Whoever wants to remove a generation needs the exclusive lock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Protocol
+
+from sparql.errors import StoreError
+from sparql.store import files
+
+_NAME: Final = re.compile(r"\d{6,}")
+
+
+class Publishable(Protocol):
+    """What can make a whole consistent copy of itself."""
+
+    def publish(self, target: Path) -> None:
+        """Make `target`, which must not exist, the copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """
+    One immutable copy.
+
+    Attributes:
+        number: From 1; a later one is higher.
+        path: Its folder; only what `hold` gave a lease for is sure to stay.
+    """
+
+    number: int
+    path: Path
+
+
+class Lease:
+    """
+    A generation that stays until `release`, the end of the `with` block, or the end of the process.
+
+    A process forked meanwhile has a part in the lease until it ends.
+
+    Attributes:
+        generation: What is held.
+    """
+
+    def __init__(self, generation: Generation, descriptor: int) -> None:
+        self.generation = generation
+        self._descriptor = descriptor
+
+    def release(self) -> None:
+        """Let the generation go; again does nothing."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Lease:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+class Generations:
+    """
+    The generations below a folder.
+
+    `publish`, `collect` and `recover` are for the one process that writes the store; the others are for everybody, and
+    write nothing.
+    """
+
+    def __init__(self, root: Path, keep: int = 3) -> None:
+        """
+        Look at the generations below `root`, which need not exist.
+
+        Args:
+            root: The folder of the store.
+            keep: How many of the newest are never collected.
+        """
+        self._root = root
+        self._folder = root / "generations"
+        self._link = root / "current"
+        self._keep = keep
+
+    def publish(self, store: Publishable) -> Generation:
+        """
+        Copy the store and make the copy the current generation.
+
+        Raises:
+            StoreError: It could not be copied; the current generation is what it was.
+        """
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            new = self._generation(max(self._numbers(), default=0) + 1)
+            making = self._making(new)
+            shutil.rmtree(making, ignore_errors=True)
+            store.publish(making)
+            files.sync_tree(making)
+            self._lock_path(new).touch()
+            making.rename(new.path)
+            files.sync(self._folder)
+            self._make_current(new)
+        except OSError as error:
+            raise StoreError(f"No generation could be made in {self._folder}: {error}.") from error
+        return new
+
+    def current(self) -> Generation | None:
+        """The generation that readers are to open, or None before the first."""
+        name = files.target(self._link)
+        if name is None or not _NAME.fullmatch(Path(name).name):
+            return None
+        generation = self._generation(int(Path(name).name))
+        return generation if generation.path.is_dir() else None
+
+    def hold(self, generation: Generation) -> Lease:
+        """
+        Keep a generation from being collected.
+
+        Raises:
+            FileNotFoundError: It is gone; there is a newer one.
+        """
+        descriptor = os.open(self._lock_path(generation), os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if self._is_lock_of(descriptor, generation) and generation.path.is_dir():
+            return Lease(generation, descriptor)
+        os.close(descriptor)
+        raise FileNotFoundError(f"Generation {generation.number} was collected: {generation.path}")
+
+    def collect(self) -> list[int]:
+        """Remove the generations that nobody needs; returns their numbers, oldest first."""
+        numbers = self._numbers()
+        current = self.current()
+        kept = {*numbers[-self._keep :]} if self._keep else set()
+        if current is not None:
+            kept.add(current.number)
+        return [number for number in numbers if number not in kept and self._remove(self._generation(number))]
+
+    def recover(self) -> None:
+        """Remove what a crash left unfinished, and point `current` to the newest generation if it points nowhere."""
+        if not self._folder.is_dir():
+            self._link.unlink(missing_ok=True)
+            return
+        for making in self._folder.glob("*.tmp"):
+            shutil.rmtree(making)
+        for lock in self._folder.glob("*.lock"):
+            if not lock.with_suffix("").is_dir():
+                lock.unlink()
+        if self.current() is None:
+            self._link.unlink(missing_ok=True)
+            if numbers := self._numbers():
+                self._make_current(self._generation(numbers[-1]))
+
+    def _remove(self, generation: Generation) -> bool:
+        """Remove the generation unless somebody holds it; says whether it is gone."""
+        descriptor = os.open(self._lock_path(generation), os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            if not files.locked(descriptor, fcntl.LOCK_EX):
+                return False
+            making = self._making(generation)
+            generation.path.rename(making)
+            self._lock_path(generation).unlink()
+            shutil.rmtree(making)
+        finally:
+            os.close(descriptor)
+        return True
+
+    def _make_current(self, generation: Generation) -> None:
+        files.point(self._link, f"{self._folder.name}/{generation.path.name}")
+
+    def _numbers(self) -> list[int]:
+        if not self._folder.is_dir():
+            return []
+        return sorted(int(path.name) for path in self._folder.iterdir() if _NAME.fullmatch(path.name))
+
+    def _generation(self, number: int) -> Generation:
+        return Generation(number, self._folder / f"{number:06d}")
+
+    def _making(self, generation: Generation) -> Path:
+        return generation.path.with_name(f"{generation.path.name}.tmp")
+
+    def _lock_path(self, generation: Generation) -> Path:
+        return generation.path.with_name(f"{generation.path.name}.lock")
+
+    def _is_lock_of(self, descriptor: int, generation: Generation) -> bool:
+        """Whether the lock file still stands under its name: one that was removed guards nothing."""
+        try:
+            return os.path.samestat(os.fstat(descriptor), self._lock_path(generation).stat())
+        except FileNotFoundError:
+            return False

@@ -1,0 +1,97 @@
+"""
+What holds for every test: no address but loopback, no unlisted skip under CI, and Hypothesis that repeats itself there.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import sys
+import tomllib
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+CI = os.environ.get("CI") == "true"
+RESERVED = ("invalid", "test", "example")
+"""Top-level names that never resolve. Source: RFC 6761, section 6."""
+
+settings.register_profile("ci", deadline=None, derandomize=True, database=None)
+settings.register_profile("here", deadline=None)
+settings.load_profile("ci" if CI else "here")
+
+
+class OutsideError(RuntimeError):
+    """A test reached for an address that is not loopback."""
+
+
+def _is_loopback(host: object) -> bool:
+    text = host.decode() if isinstance(host, bytes) else host
+    if text in (None, "", "localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(str(text).split("%")[0])
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def _is_literal(host: object) -> bool:
+    try:
+        ipaddress.ip_address(str(host).split("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def _guard(event: str, args: tuple[object, ...]) -> None:
+    """
+    Stop what would leave this machine.
+
+    An audit hook sees every connection that Python code of this process makes, through whatever library. Child
+    processes and native code are not seen.
+    """
+    if event in ("socket.connect", "socket.sendto"):
+        _, address = args
+        if isinstance(address, tuple) and isinstance(address[0], str) and not _is_loopback(address[0]):
+            raise OutsideError(f"a test connects to {address[0]}; tests may only connect to loopback")
+    elif event == "socket.getaddrinfo" and not _is_loopback(args[0]) and not _is_literal(args[0]):
+        if str(args[0]).rstrip(".").rsplit(".", 1)[-1] in RESERVED:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        raise OutsideError(f"a test looks up {args[0]!r}; use 127.0.0.1, or a name under .invalid")
+
+
+sys.addaudithook(_guard)
+
+
+def _listed(item: str) -> bool:
+    path = Path(__file__).with_name("skips.toml")
+    return item in tomllib.loads(path.read_text("utf-8"))["skips"]
+
+
+def _judge(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Make a failure of a skip that CI does not allow."""
+    if not (CI and report.outcome == "skipped") or _listed(report.nodeid):
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else getattr(report, "wasxfail", "no reason")
+    report.outcome = "failed"
+    report.longrepr = f"{report.nodeid} does not run under CI, and tests/skips.toml does not list it: {reason}"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Give the report of a test phase, judged."""
+    report = yield
+    _judge(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Give the report of collecting a module or folder, judged."""
+    report = yield
+    _judge(report)
+    return report

@@ -1,0 +1,111 @@
+"""An instance in a temporary folder, with a clock that the test turns, and a provider beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from harvest.model import Outcome
+from harvest.pipeline import Desk, Result, opened
+from harvest.settings import GuardSettings, HttpSettings, Settings
+from tests.provider import ProviderServer, serving
+
+
+class Clock:
+    """The time, which stands until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, **delta: float) -> None:
+        self.now += timedelta(**delta)
+
+
+class Instance:
+    """An instance that can be closed and opened again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.clock = Clock()
+        self.steps: list[tuple[str, str]] = []
+        self.settings = Settings(
+            base_url="http://h.example",
+            graph_base="http://h.example/graph/",
+            registry=folder / "registry.yaml",
+            data_dir=folder / "var",
+            exports_dir=folder / "exports",
+            http=HttpSettings(allow_loopback=True, retries=0),
+        )
+        self._stack = ExitStack()
+        self._desk: Desk | None = None
+
+    @property
+    def desk(self) -> Desk:
+        if self._desk is None:
+            workshop = opened(self.settings, self.clock, lambda name, step: self.steps.append((name, step)))
+            self._desk = Desk(self._stack.enter_context(workshop))
+        return self._desk
+
+    def close(self) -> None:
+        self._desk = None
+        self._stack.close()
+
+    def guard(self, floor: int, share: float) -> None:
+        self.settings = replace(self.settings, guard=GuardSettings(floor, share))
+
+    def register(self, text: str) -> None:
+        self.settings.registry.write_text(text)
+        if self._desk is not None:
+            self._desk.workshop.roster.refresh()
+
+    def tick(self, name: str, *, forced: bool = False) -> list[Result]:
+        """Look at a provider and work off what was announced."""
+        look = self.desk.look(name, forced=forced)
+        if look.failed:
+            return [Result(name, Outcome.FAILED, look.failed)]
+        return self.desk.work(name)
+
+    def graph(self, name: str) -> set[str]:
+        """The provider's graph in the working store, as lines without the graph."""
+        graph = self.settings.graph(name)
+        ending = f" <{graph}> .\n"
+        return {line.decode().removesuffix(ending) for line in self.desk.workshop.store.dump(graph)}
+
+    def proven(self, name: str) -> bool:
+        """Whether `verify` holds; the export is brought up to date first."""
+        self.desk.export()
+        proofs = self.desk.prove(name)
+        assert {proof.what for proof in proofs} == {"content", "changes", "store", "export"}
+        return all(proof.holds for proof in proofs)
+
+
+@pytest.fixture
+def provider() -> Iterator[ProviderServer]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[Instance]:
+    made = Instance(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def registered(instance: Instance, provider: ProviderServer) -> Callable[..., None]:
+    """Registers a provider `p` by VoID at /void.ttl, with further keys."""
+
+    def register(*keys: str) -> None:
+        extra = "".join(f"  {key}\n" for key in keys)
+        instance.register(f"p:\n  void: {provider.url}/void.ttl\n{extra}")
+
+    return register
