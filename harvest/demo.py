@@ -134,6 +134,7 @@ def _told(run: dict[str, Any]) -> None:
 
 
 def _proven(settings: Settings) -> None:
+    carry_out(settings, "export", [], lambda provider, step: None)
     answer = carry_out(settings, "verify", [NAME], lambda provider, step: None)
     OUT.print("And proven: replaying all changes gives the snapshot, the store and the export.")
     show.proofs(answer)
@@ -155,5 +156,3 @@ def _interrupted() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         OUT.print()
-
-

@@ -14,6 +14,7 @@ The error tree of the harvesting side.
     ├── LedgerError          the ledger cannot be opened or migrated                  permanent
     ├── BusyError            another process holds the data directory                 retriable
     ├── StorageError         the disk is full, read-only or damaged                   retriable
+    ├── StoppedError         the instance is shutting down; nothing was lost          retriable
     └── UnknownName          a provider or version that does not exist                permanent
 
 A message says what happened, to which URL or file, with figures, and what to do. `retriable` says whether the
@@ -139,3 +140,9 @@ class StorageError(HarvestError):
 
 class UnknownName(HarvestError):
     """A provider or version that does not exist."""
+
+
+class StoppedError(HarvestError):
+    """A step that was given up because the instance is shutting down; it is taken up again at the next start."""
+
+    retriable = True

@@ -117,7 +117,7 @@ def status(providers: Sequence[Mapping[str, Any]]) -> None:
         shown = f"[{_COLOURS.get(state, 'default')}]{state}[/]"
         cells = (item["name"], shown, str(item["version"]), f"{item['triples']:,}")
         times = (item["modified"], last.get("ended"), item["next_check"])
-        modified, ended, upcoming = ((time or "-")[:19] for time in times)
+        modified, ended, upcoming = map(_moment, times)
         table.add_row(*cells, modified, ended, last.get("outcome") or "-", upcoming)
     OUT.print(table)
     for item in providers:
@@ -133,7 +133,7 @@ def history(found: Mapping[str, Any]) -> None:
         table.columns[column].justify = "right"
     for item in found["versions"]:
         counts = (f"+{item['added']:,}", f"-{item['removed']:,}", f"{item['triples']:,}")
-        table.add_row(str(item["n"]), item["at"][:19], item["coverage"], *counts, (item["modified"] or "-")[:19])
+        table.add_row(str(item["n"]), _moment(item["at"]), item["coverage"], *counts, _moment(item["modified"]))
     OUT.print(table)
     for run in found["runs"]:
         if run["outcome"] != "committed":
@@ -141,6 +141,11 @@ def history(found: Mapping[str, Any]) -> None:
             OUT.print(f"run {run['id']}  {run['started'][:19]}  [{_COLOURS.get(outcome, 'default')}]{outcome}[/]")
             for finding in run["findings"]:
                 _finding(finding)
+
+
+def _moment(text: str | None) -> str:
+    """A time as people read it, to the second, in UTC."""
+    return "-" if text is None else text[:19].replace("T", "\N{NO-BREAK SPACE}")
 
 
 def _finding(finding: Mapping[str, Any]) -> None:

@@ -66,6 +66,11 @@ class Announcements:
             announcement,
         )
 
+    def state(self, announcement: int) -> str | None:
+        """The state of an announcement, or None."""
+        row = self.database.row("SELECT state FROM announcement WHERE id = ?", announcement)
+        return None if row is None else str(row["state"])
+
     def postpone(self, announcement: int, retry_at: datetime) -> int:
         """Set an announcement aside until a time, to be fetched anew; returns its failures in a row."""
         self.database.write(

@@ -83,7 +83,10 @@ class Desk:
     def fetch(self, announcement: Announcement) -> Finding | None:
         """Download the dumps of an announcement; returns what went wrong, or None."""
         provider = self._provider(announcement.provider)
-        finding = obtain(self.workshop, announcement, provider)
+        with self._alone(f"announcement {announcement.id}"):
+            if self.workshop.ledger.announcements.state(announcement.id) != "seen":
+                return None  # another thread has downloaded it, or a newer one took its place
+            finding = obtain(self.workshop, announcement, provider)
         if finding is not None:
             log.warning("dump not downloaded", provider=announcement.provider, reason=finding.message)
             tell(self.workshop, announcement.provider)
@@ -95,10 +98,13 @@ class Desk:
         with self._alone(name):
             with self._trouble_told(name):
                 recover(self.workshop, name)
-            if self._stuck(name):
-                return [Result(name, Outcome.FAILED)]
-            while (entry := self._next(name)) is not None:
-                results.append(self._worked(*entry))
+            while not self._stuck(name) and (entry := self._next(name)) is not None:
+                announcement, state = entry
+                if state == "seen":
+                    finding = self.fetch(announcement)
+                    results += [Result(name, Outcome.FAILED, finding)] if finding else []
+                else:
+                    results.append(self._harvested(announcement))
         return results
 
     def _stuck(self, name: str) -> bool:
@@ -110,15 +116,8 @@ class Desk:
         waiting = self.workshop.ledger.announcements.waiting(self.workshop.clock(), name)
         return waiting[0] if waiting else None
 
-    def _worked(self, announcement: Announcement, state: str) -> Result:
+    def _harvested(self, announcement: Announcement) -> Result:
         name = announcement.provider
-        if state == "seen":
-            finding = self.fetch(announcement)
-            if finding is not None:
-                return Result(name, Outcome.FAILED, finding)
-            fetched = self.workshop.ledger.announcements.get(announcement.id)
-            assert fetched is not None
-            announcement = fetched
         outcome = Outcome.FAILED
         with self._trouble_told(name, announcement):
             outcome = harvest(self.workshop, announcement, self._provider(name))

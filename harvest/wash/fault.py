@@ -26,6 +26,7 @@ EXCERPT: Final = 200
 
 _PIECE = 1 << 16
 _TAG_OR_TEXT = re.compile(rb"<[^<>]*>?|[^<]+")
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _CONTINUATION = bytes(range(0x80, 0xC0))
 """Bytes that begin no character in UTF-8."""
 
@@ -46,20 +47,21 @@ def _base(url: str) -> str:
     try:
         return pyoxigraph.NamedNode(url).value
     except ValueError:
-        return quote(url, safe="!#$%&'()*+,/:;=?@~")
+        return quote(_STRAY_PERCENT.sub("%25", url), safe="!#$%&'()*+,/:;=?@~")
 
 
 def fault(error: SyntaxError, document: Document, source: Format) -> WashError:
     """What a parser found wrong with a document, with line, column and the text around."""
-    place = _told(error) or _sought(document, source)
     message = f"{document.url} cannot be parsed as {source.name}: {error.msg or error}; nothing of it was harvested"
+    place = _told(error) or _sought(document, source)
     if place is None:
         return WashError(message, url=document.url)
-    return WashError(message, url=document.url, line=place[0], column=place[1], excerpt=_excerpt(document, *place))
+    line, column, excerpt = _shown(document, *place, in_bytes=source is JSON_LD)
+    return WashError(message, url=document.url, line=line, column=column, excerpt=excerpt)
 
 
 def _told(error: SyntaxError) -> tuple[int, int] | None:
-    """Line and column as the parser gives them; the column counts characters."""
+    """Line and column as the parser gives them."""
     return (error.lineno, error.offset or 1) if error.lineno else None
 
 
@@ -112,28 +114,33 @@ class _Crumbs:
         self._after = (self.line + 1, 1 + characters) if newline else (self.line, self.column + characters)
 
 
-def _excerpt(document: Document, line: int, column: int) -> str | None:
-    """The text around a place, from its own line; None where the document breaks off before it."""
+def _shown(document: Document, line: int, column: int, *, in_bytes: bool) -> tuple[int, int, str | None]:
+    """
+    Line, column in characters, and the text around; None for it where the document breaks off before.
+
+    The parser of JSON counts columns in bytes, the others in characters.
+    """
     with opened(document.path, document.url) as stream:
-        while line > 1:
-            piece = stream.readline(_PIECE)
-            if not piece:
-                return None
-            line -= piece.endswith(b"\n")
-        return _window(stream, column)
+        if stream.read(len(BOM)) != BOM:
+            stream.seek(0)
+        for _ in range(line - 1):
+            if not _skipped(stream):
+                return line, column, None
+        return line, *_window(stream, column, in_bytes)
 
 
-def _window(stream: BinaryIO, column: int) -> str:
-    """Characters of the stream's next line, so that the column is among them. The line may be the whole document."""
-    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+def _skipped(stream: BinaryIO) -> bool:
+    """Whether there was a line to read past, which may be the whole document."""
+    piece = stream.readline(_PIECE)
+    while len(piece) == _PIECE and not piece.endswith(b"\n"):
+        piece = stream.readline(_PIECE)
+    return piece.endswith(b"\n")
+
+
+def _window(stream: BinaryIO, column: int, in_bytes: bool) -> tuple[int, str]:
+    """A column of the stream's next line in characters, and the text around it."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
     text = ""
     passed = 0
     while piece := stream.readline(_PIECE):
-        text += decoder.decode(piece)
-        if piece.endswith(b"\n") or passed + len(text) > column + EXCERPT:
-            break
-        far = max(0, len(text) - 2 * EXCERPT)
-        text, passed = text[far:], passed + far
-    text = text.rstrip("\r\n")
-    start = max(0, min(column - 1 - passed - EXCERPT // 2, len(text) - EXCERPT))
-    return text[start : start + EXCERPT]
+        if in_bytes and passed + len(text)

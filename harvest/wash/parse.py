@@ -8,7 +8,7 @@ a statement of N-Quads, TriG or JSON-LD names, only its triple is kept: it lands
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import BinaryIO, Protocol, cast
@@ -20,7 +20,8 @@ from harvest.model import Document
 from harvest.wash.fault import fault, quads_of
 from harvest.wash.sniff import BOM, HEAD, sniff
 from harvest.wash.unpack import opened
-from sparql.rdf import Format
+from harvest.wash.wellformed import WellFormed
+from sparql.rdf import RDF_XML, Format
 
 
 class Sink(Protocol):
@@ -58,36 +59,40 @@ def parse(document: Document, ordinal: int, ground: Sink, blank: Sink) -> Parsed
         head = stream.read(HEAD)
         found = sniff(head, document.media_type, document.url)
         splitter = _Splitter(document.url, ordinal, ground, blank)
+        watch = WellFormed().watch if found is RDF_XML else None
+        whole = io.BufferedReader(_Chain(head.removeprefix(BOM), stream, watch), 1 << 18)
         try:
-            _transcribe(_rejoined(head.removeprefix(BOM), stream), found, document.url, splitter)
+            _transcribe(whole, found, document.url, splitter)
         except SyntaxError as error:
             raise fault(error, document, found) from error
+        except MemoryError as error:
+            if not error.args:
+                raise
+            # pyoxigraph says so when a term is larger than its buffer, and the memory has nothing to do with it.
+            message = f"{document.url} holds a term that is too large for the parser: {error}"
+            raise WashError(message, url=document.url) from error
         return Parsed(document.url, found.name)
 
 
-def _rejoined(head: bytes, rest: BinaryIO) -> BinaryIO:
-    """The stream from its start again; the whole in memory when the head was all of it."""
-    if len(head) < HEAD - len(BOM):
-        return io.BytesIO(head)
-    return cast(BinaryIO, io.BufferedReader(_Chain(head, rest), 1 << 18))
-
-
 class _Chain(io.RawIOBase):
-    """The bytes of `head`, then those of `rest`."""
+    """The bytes of `head`, then those of `rest`; `watch` sees them too, and none at the end."""
 
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+    def __init__(self, head: bytes, rest: BinaryIO, watch: Callable[[bytes], None] | None) -> None:
         self._parts = [io.BytesIO(head), rest]
+        self._watch = watch
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # typeshed asks for WriteableBuffer
-        while self._parts:
-            if data := self._parts[0].read(len(buffer)):
-                buffer[: len(data)] = data
-                return len(data)
+        data = b""
+        while self._parts and not (data := self._parts[0].read(len(buffer))):
             self._parts.pop(0)
-        return 0
+        if self._watch is not None:
+            self._watch(data)
+            self._watch = self._watch if data else None
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _transcribe(stream: BinaryIO, source: Format, url: str, sink: Sink) -> None:

@@ -16,7 +16,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparql.store.base import Store
-from tests.store.graphs import Step, change, contents, filed, fresh_graph, held, lines_of, objects
+from tests.store.graphs import (
+    LITERALS,
+    PREDICATES,
+    SUBJECTS,
+    Step,
+    change,
+    contents,
+    filed,
+    fresh_graph,
+    held,
+    lines_of,
+    objects,
+)
 
 few = settings(max_examples=40, suppress_health_check=[HealthCheck.differing_executors])
 
@@ -133,6 +145,16 @@ class StoreContract:
         for _ in range(2):
             store.drop(graph)
             assert (list(store.dump(graph)), store.count(graph), graph in store.graphs()) == ([], 0, False)
+
+    def test_one_of_two_spellings_of_a_value_can_be_removed(self, store: Store, room: Path) -> None:
+        """A store that holds "01" and "1" as one triple keeps it while the graph still has one of them."""
+        graph = fresh_graph()
+        spellings = sorted(lines_of(graph, {(SUBJECTS[0], PREDICATES[0], o) for o in LITERALS[:2]}))
+        fill(store, graph, set(spellings), room)
+        for removed, left in (spellings, spellings[::-1]):
+            store.apply(graph, change(room / "change", {removed}, set(), {left}))
+            assert set(store.dump(graph)) == held({left})
+            store.apply(graph, change(room / "change", set(), {removed}))
 
     def test_a_change_without_files_changes_nothing(self, store: Store, room: Path) -> None:
         """An empty delta has no paths."""

@@ -2,7 +2,8 @@
 A process that works on a store and dies of it: `python -m tests.store.victim WHAT STORE GRAPH FOLDER N [LIMIT]`.
 
 `apply` takes FOLDER's removed.nq and added.nq, three lines a batch, and kills itself before batch N (0: never); LIMIT
-bytes are then all that a file may hold. `load` and `rebuild` kill themselves when a part of the new store is there.
+bytes are then all that a file may hold. `again` applies a second time, without the limit, in the same store. `load`
+and `rebuild` kill themselves when a part of the new store is there.
 """
 
 from __future__ import annotations
@@ -59,6 +60,17 @@ def apply(store: EmbeddedStore, graph: str, folder: Path, batch: int) -> None:
     store.apply(graph, Change(files[0], files[1], removed, added, files[2]))
 
 
+def again(store: EmbeddedStore, graph: str, folder: Path) -> None:
+    try:
+        apply(store, graph, folder, 0)
+    except StoreError:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    else:
+        sys.exit("the disk was not full")
+    apply(store, graph, folder, 0)
+    print(store.count(graph))
+
+
 def rebuild(store: EmbeddedStore, graph: str, folder: Path) -> None:
     (folder / "snapshot.nq").write_bytes(b"".join(many(graph, 40)))
 
@@ -75,9 +87,11 @@ def rebuild(store: EmbeddedStore, graph: str, folder: Path) -> None:
 def main(what: str, root: str, graph: str, folder: str, batch: str, limit: str = "") -> None:
     store = EmbeddedStore(Path(root))
     if limit:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.RLIM_INFINITY))
     if what == "apply":
         apply(store, graph, Path(folder), int(batch))
+    elif what == "again":
+        again(store, graph, Path(folder))
     elif what == "load":
         store.load(graph, Deadly(b"".join(many(graph, 40))))
     else:

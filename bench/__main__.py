@@ -1,0 +1,111 @@
+"""`python -m bench`: measure, and print a table of ratios."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+
+import structlog
+
+from bench.errors import BenchError
+from bench.ground import QUICK, Ground, Scale, millions
+from bench.machine import check_disk, description
+from bench.suite import CASES, Failed, rows
+from bench.table import Row, markdown
+
+LARGE = 10_000_000
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+CAPTION = """\
+Times are medians of wall time, ours and the peer's taken in turn. Generated catalogues: eight triples an item, in
+shuffled order; 5 % of the items have an address as a blank node with two triples. The peer of imports is `oxigraph
+load`, that of exports `oxigraph dump`, that of a full dump again the literal subject deletion of the GeoLink document.
+Memory is the sum of the resident pages of all processes, those that they share counted once for each."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure; returns 0 when everything could be measured, also where a target is missed."""
+    options = _parser().parse_args(arguments)
+    scale = _scale(options)
+    # Steps that went well are not told: a terminal that scrolls takes time from what is measured.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    signal.signal(signal.SIGTERM, _end)
+    began = time.monotonic()
+    measured: list[Row] = []
+    interrupted = False
+    told = ""
+    try:
+        with tempfile.TemporaryDirectory(prefix="harvest-bench-") as folder:
+            check_disk(Path(folder), sum(scale.sizes))
+            told = description(Path(folder))
+            ground = Ground(Path(folder), scale, _progress(began), _realdata())
+            for row in rows(ground, options.only or CASES):
+                measured.append(row)
+                ground.say(" | ".join(row.cells()))
+    except KeyboardInterrupt:
+        interrupted = True
+    except BenchError as error:
+        print(error, file=sys.stderr)
+        return 1
+    _tell(measured, told, options.json)
+    if interrupted:
+        print("Interrupted; what was measured before stands above.", file=sys.stderr)
+        return 130
+    return 1 if any(isinstance(row, Failed) for row in measured) else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Measure speed and memory against the targets."
+    )
+    parser.add_argument("--quick", action="store_true", help=f"{millions(QUICK.triples)}: checks the machinery")
+    parser.add_argument("--large", action="store_true", help=f"also graphs of {millions(LARGE)}")
+    parser.add_argument("--only", action="append", choices=CASES, metavar="CASE", help=", ".join(CASES))
+    parser.add_argument("--runs", type=int, metavar="N", help="runs of what takes less than a minute")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    return parser
+
+
+def _scale(options: argparse.Namespace) -> Scale:
+    scale = QUICK if options.quick else Scale()
+    if options.large:
+        scale = replace(scale, large=LARGE)
+    return scale if options.runs is None else replace(scale, runs=max(options.runs, 1))
+
+
+def _progress(began: float) -> Callable[[str], None]:
+    def say(text: str) -> None:
+        print(f"{time.monotonic() - began:6.0f} s  {text}", file=sys.stderr, flush=True)
+
+    return say
+
+
+def _realdata() -> Path | None:
+    folder = Path(os.environ.get("HARVEST_REALDATA") or BESIDE)
+    return folder if (folder / "MANIFEST.tsv").is_file() else None
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """A termination ends the blocks that remove files and processes, as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def _tell(measured: Sequence[Row], machine: str, file: Path | None) -> None:
+    print(f"{machine}\n\n{CAPTION}\n\n{markdown(measured)}")
+    if file is not None:
+        objects = [row.data_object() for row in measured]
+        file.write_text(json.dumps({"machine": machine, "rows": objects}, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

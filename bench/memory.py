@@ -1,0 +1,111 @@
+"""
+Peak memory: what a command and all it starts hold at once.
+
+The command gets a session of its own, which its children stay in even where they change their process group or are
+forked from a server. Resident pages are added up over the processes, shared ones once for each, so the figure is an
+upper bound.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.errors import BenchError
+
+EVERY_S = 0.01
+"""Seconds between two looks."""
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_DISCOVER = 3
+"""New processes are searched for at every so many looks, because that reads all of /proc."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """
+    What a command took.
+
+    Attributes:
+        bytes: Resident memory of all its processes at the moment when that was most.
+        seconds: Wall time, measured beside the looking.
+        output: What it printed.
+    """
+
+    bytes: int
+    seconds: float
+    output: str
+
+
+def peak(command: Sequence[str], folder: Path) -> Peak:
+    """
+    Run a command in `folder` and watch its memory.
+
+    Raises:
+        BenchError: It failed.
+    """
+    began = time.monotonic()
+    said = folder / "said"
+    with said.open("w+") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            most = _watch(process)
+        finally:
+            _end(process.pid)
+            process.wait()
+        seconds = time.monotonic() - began
+        output.seek(0)
+        text = output.read()
+    if process.returncode != 0:
+        raise BenchError(f"`{' '.join(command)}` ended with {process.returncode}: {text.strip()[-1000:]}")
+    return Peak(most, seconds, text)
+
+
+def _watch(process: subprocess.Popen[bytes]) -> int:
+    most, look = 0, 0
+    members: list[str] = []
+    while process.poll() is None:
+        if look % _DISCOVER == 0:
+            members = _members(process.pid)
+        look += 1
+        most = max(most, sum(map(_resident, members)))
+        time.sleep(EVERY_S)
+    return most
+
+
+def _members(session: int) -> list[str]:
+    """The processes of a session."""
+    return [pid for pid in os.listdir("/proc") if pid.isdigit() and _session(pid) == session]
+
+
+def _session(pid: str) -> int:
+    # The name in parentheses may hold spaces and parentheses; state, parent, group and session follow it.
+    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return int(fields[3]) if fields else 0
+
+
+def _resident(pid: str) -> int:
+    fields = _read(f"/proc/{pid}/statm").split()
+    return int(fields[1]) * _PAGE if fields else 0
+
+
+def _read(path: str) -> str:
+    """A file of /proc, empty when its process has ended."""
+    try:
+        return Path(path).read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def _end(session: int) -> None:
+    """Kill what is left of a session."""
+    for pid in _members(session):
+        try:
+            os.kill(int(pid), signal.SIGKILL)
+        except ProcessLookupError:
+            continue

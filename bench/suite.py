@@ -1,0 +1,47 @@
+"""Running the cases one after another, and telling how busy the machine was beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from bench.cases import again, exports, imports, memory, partials, tick, washing
+from bench.errors import BenchError
+from bench.ground import Ground
+from bench.machine import others
+from bench.table import Row
+from harvest.errors import HarvestError
+from sparql.errors import SparqlError
+
+CASES: dict[str, Callable[[Ground], Iterator[Row]]] = {
+    "import": imports.run,
+    "again": again.run,
+    "partial": partials.run,
+    "export": exports.run,
+    "tick": tick.run,
+    "memory": memory.run,
+    "wash": washing.run,
+}
+"""By the name that `--only` takes."""
+
+BUSY = 0.1
+"""Share of the cores in the hands of others from which a row says so."""
+
+
+class Failed(Row):
+    """A case that could not be measured."""
+
+
+def rows(ground: Ground, names: Iterable[str]) -> Iterator[Row]:
+    """The rows of the named cases; a case that fails gives a row that says why, and the next one goes on."""
+    for name in names:
+        busy = others()
+        try:
+            for row in CASES[name](ground):
+                before, busy = busy, others()
+                row.judged = ground.scale.judged
+                row.details["others"] = [round(before, 3), round(busy, 3)]
+                if max(before, busy) > BUSY:
+                    row.notes.append(f"others used {before:.0%} of the cores before it and {busy:.0%} after it")
+                yield row
+        except (BenchError, HarvestError, SparqlError) as error:
+            yield Failed(name, "-", None, notes=[f"not measured: {type(error).__name__}: {error}"])

@@ -1,0 +1,29 @@
+"""What one query may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLimits:
+    """
+    Limits of the query side.
+
+    Attributes:
+        timeout_s: Seconds of wall time of one query, sending its result included.
+        memory_bytes: Bytes that one worker process may have written to memory of its own.
+        workers: Worker processes, and so queries at once.
+        max_rows: Rows of a SELECT or triples of a CONSTRUCT or DESCRIBE.
+        union_default_graph: Whether the default graph is the union of all graphs.
+        wait_s: Seconds that a query waits for a free worker.
+        waiting: Queries that may wait at once.
+    """
+
+    timeout_s: float = 30
+    memory_bytes: int = 2 << 30
+    workers: int = 2
+    max_rows: int = 1_000_000
+    union_default_graph: bool = True
+    wait_s: float = 10
+    waiting: int = 64

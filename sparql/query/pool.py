@@ -1,0 +1,317 @@
+"""
+The query workers of a front, and the way to an answer.
+
+Everything here happens on the event loop's thread, so nothing needs a lock: a query is given to an idle worker or waits
+for one, and a task looks now and then for what has gone past a limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+import sparql.errors
+from sparql.errors import ClientGone, Overloaded, QueryCrash, QueryMemory, QueryTimeout, SparqlError
+from sparql.query.frames import HEAD, Job, Kind
+from sparql.query.limits import QueryLimits
+from sparql.query.process import WorkerProcess
+from sparql.query.request import QueryRequest
+from sparql.query.results import FORMATS, ResultFormat
+from sparql.query.worker import Options
+from sparql.store.generations import Generations
+
+BUSY_TICK_S: Final = 0.05
+IDLE_TICK_S: Final = 1.0
+START_S: Final = 60.0
+SLOW_S: Final = 0.1
+"""How long a query may take before its client is watched: most are done by then."""
+AGAIN_S: Final = 1.0
+"""How long to wait before a worker that did not even start is replaced."""
+
+
+class Ticket:
+    """
+    A query's place, in the queue or at a worker, by which it can be ended.
+
+    Attributes:
+        slow: Called once, or a few times, when the query is not answered soon.
+        leave: Gives up the place that it has at the moment.
+        reason: Why it was ended, or None.
+    """
+
+    def __init__(self, slow: Callable[[], None]) -> None:
+        self.slow = slow
+        self.leave: Callable[[SparqlError], None] = self._remember
+        self.reason: SparqlError | None = None
+
+    def end(self, reason: SparqlError) -> None:
+        """Give the place up; whoever waits for the answer gets the reason."""
+        self.reason = self.reason or reason
+        self.leave(reason)
+
+    def _remember(self, reason: SparqlError) -> None:
+        """Nothing has begun: `reason` is looked at when it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """
+    A place in the queue for a worker.
+
+    Attributes:
+        ticket: Whose it is.
+        since: Monotonic time at which it was taken.
+        worker: Done when there is a worker, or no hope of one.
+    """
+
+    ticket: Ticket
+    since: float
+    worker: asyncio.Future[WorkerProcess]
+
+    def leave(self, reason: SparqlError) -> None:
+        """Give it up."""
+        if not self.worker.done():
+            self.worker.set_exception(reason)
+
+
+class Answer:
+    """
+    The result of one query: an asynchronous iterator over its bytes.
+
+    One that raises gave a part only; whoever passes it on must not let the part look whole. One that is not read to its
+    end has to be closed, which ends the query.
+
+    Attributes:
+        generation: Of the store that answered.
+        form: How it is written.
+        whole: All of it, when it is small; None when it comes in chunks.
+    """
+
+    def __init__(self, pool: Pool, worker: WorkerProcess, kind: int, payload: bytes) -> None:
+        self.generation, place = HEAD.unpack_from(payload)
+        self.form: ResultFormat = FORMATS[place]
+        self.whole: bytes | None = payload[HEAD.size :] if kind == Kind.WHOLE else None
+        self._pool = pool
+        self._worker: WorkerProcess | None = worker
+        if self.whole is not None:
+            self._finish()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if self._worker is None:
+            raise StopAsyncIteration
+        kind, payload = await self._worker.read()
+        if kind == Kind.CHUNK:
+            return payload
+        self._finish()
+        if kind == Kind.FAIL:
+            raise read_failure(payload)
+        raise StopAsyncIteration
+
+    def close(self) -> None:
+        """End the query if it is still running."""
+        if self._worker is not None:
+            self._worker.end(ClientGone("The client went away."))
+            self._finish()
+
+    def _finish(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            self._pool.give_back(worker)
+
+
+class Pool:
+    """Query workers over the current generation of a store."""
+
+    def __init__(self, root: Path, limits: QueryLimits, base_iri: str) -> None:
+        self._root = root
+        self._limits = limits
+        self._base_iri = base_iri
+        self._generations = Generations(root)
+        self._workers: list[WorkerProcess] = []
+        self._idle: list[WorkerProcess] = []
+        self._queue: deque[Place] = deque()
+        self._look = asyncio.Event()
+        self._again = 0.0
+        self._watching: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Start the workers; to be called on the event loop."""
+        self._watching = asyncio.get_running_loop().create_task(self._watch())
+
+    async def close(self) -> None:
+        """End all queries and workers."""
+        if self._watching is not None:
+            self._watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watching
+        for worker in self._workers:
+            worker.close()
+
+    def generation(self) -> int:
+        """The number of the current generation; 0 while there is none."""
+        current = self._generations.current()
+        return 0 if current is None else current.number
+
+    def served(self) -> int:
+        """The newest generation that a worker has open; 0 while none has one."""
+        return max((worker.generation for worker in self._workers), default=0)
+
+    async def ask(self, request: QueryRequest, ticket: Ticket) -> Answer:
+        """
+        Have a query answered, and return when its result begins.
+
+        Raises:
+            SparqlError: There is no result, and why.
+        """
+        timeout_s = min(request.timeout_s or self._limits.timeout_s, self._limits.timeout_s)
+        worker = await self._take(ticket)
+        if ticket.reason is not None:
+            self._offer(worker)
+            raise ticket.reason
+        ticket.leave = worker.end
+        worker.slow = ticket.slow
+        if not self._look.is_set():
+            self._look.set()
+        try:
+            kind, payload = await worker.begin(_job(request), timeout_s)
+        except BaseException:
+            worker.end(ClientGone("The client went away."))
+            self.give_back(worker)
+            raise
+        if kind == Kind.FAIL:
+            self.give_back(worker)
+            raise read_failure(payload)
+        return Answer(self, worker, kind, payload)
+
+    def give_back(self, worker: WorkerProcess) -> None:
+        """Take back a worker whose query is done."""
+        if worker.finish():
+            self._offer(worker)
+        else:
+            self._look.set()
+
+    def _offer(self, worker: WorkerProcess) -> None:
+        while self._queue:
+            place = self._queue.popleft()
+            if not place.worker.done():
+                place.worker.set_result(worker)
+                return
+        self._idle.append(worker)
+
+    async def _take(self, ticket: Ticket) -> WorkerProcess:
+        while self._idle:
+            worker = self._idle.pop()
+            if not worker.ended:
+                return worker
+        limits = self._limits
+        if sum(not place.worker.done() for place in self._queue) >= limits.waiting:
+            raise Overloaded(f"{limits.waiting} queries are waiting already; try again in a while.")
+        return await self._wait(ticket)
+
+    async def _wait(self, ticket: Ticket) -> WorkerProcess:
+        place = Place(ticket, time.monotonic(), asyncio.get_running_loop().create_future())
+        ticket.leave = place.leave
+        self._queue.append(place)
+        try:
+            return await place.worker
+        except asyncio.CancelledError:
+            found = place.worker
+            if found.done() and not found.cancelled() and found.exception() is None:
+                self._offer(found.result())
+            raise
+
+    async def _watch(self) -> None:
+        """Keep the workers alive, within their limits and on the current generation."""
+        while True:
+            for place in self._queue:
+                self._look_at_place(place)
+            for worker in list(self._workers):
+                self._look_at(worker)
+            while len(self._workers) < self._limits.workers and time.monotonic() >= self._again:
+                self._workers.append(WorkerProcess(self._options, self._offer))
+            await self._refresh_one()
+            if not self._queue and all(worker.ready and worker.deadline is None for worker in self._workers):
+                self._look.clear()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._look.wait(), IDLE_TICK_S)
+            else:
+                await asyncio.sleep(BUSY_TICK_S)
+
+    def _look_at_place(self, place: Place) -> None:
+        waited = time.monotonic() - place.since
+        limit = self._limits.wait_s
+        if waited > limit:
+            place.leave(Overloaded(f"No query worker was free within {limit:g} s; try again in a while."))
+        elif waited > SLOW_S:
+            place.ticket.slow()
+
+    def _look_at(self, worker: WorkerProcess) -> None:
+        now, limits = time.monotonic(), self._limits
+        if worker.is_over():
+            self._workers.remove(worker)
+            worker.close()
+            self._again = now + (0 if worker.generation or worker.ready else AGAIN_S)
+        elif worker.deadline is not None:
+            self._look_at_query(worker, worker.deadline, now)
+        elif not worker.ready and now > worker.since + START_S:
+            worker.end(QueryCrash(f"A query worker did not start within {START_S:g} s."))
+        elif worker.memory() > limits.memory_bytes // 2:
+            worker.end(QueryCrash("A query worker had grown too large."))
+
+    def _look_at_query(self, worker: WorkerProcess, deadline: float, now: float) -> None:
+        limit = self._limits.memory_bytes
+        if now > deadline:
+            seconds = deadline - worker.since
+            worker.end(QueryTimeout(f"The query took longer than {seconds:g} s and was ended."))
+        elif worker.memory() > limit:
+            worker.end(QueryMemory(f"The query took more than {limit >> 20} MiB of memory and was ended."))
+        elif now > worker.since + SLOW_S:
+            worker.slow()
+
+    async def _refresh_one(self) -> None:
+        """Have one idle worker move to the current generation, so that old ones can be collected."""
+        current = self.generation()
+        for worker in self._idle:
+            if worker.generation != current and not worker.ended:
+                self._idle.remove(worker)
+                await worker.refresh()
+                return
+
+    def _options(self, descriptor: int) -> Options:
+        limits = self._limits
+        return Options(
+            descriptor=descriptor,
+            parent=os.getpid(),
+            root=str(self._root),
+            base_iri=self._base_iri,
+            max_rows=limits.max_rows,
+            union=limits.union_default_graph,
+        )
+
+
+def _job(request: QueryRequest) -> bytes:
+    solutions, graph = request.formats.solutions, request.formats.graph
+    return Job(
+        text=request.text,
+        solutions=FORMATS.index(solutions) if solutions else None,
+        graph=FORMATS.index(graph) if graph else None,
+        default_graphs=request.default_graphs,
+        named_graphs=request.named_graphs,
+    ).pack()
+
+
+def read_failure(payload: bytes) -> SparqlError:
+    """The error in the payload of a FAIL frame."""
+    name, _, message = payload.decode().partition("\0")
+    kind = getattr(sparql.errors, name, QueryCrash)
+    return kind(message) if isinstance(kind, type) and issubclass(kind, SparqlError) else QueryCrash(message)

@@ -1,0 +1,189 @@
+"""One query worker, seen from the front: started, given a query, ended; all on the event loop's thread."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import sparql
+from sparql.errors import QueryCrash, SparqlError
+from sparql.query.frames import CHUNK_BYTES, HEAD, FrameBuffer, Kind, frame
+from sparql.query.worker import Options
+
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+_PACKAGES: Final = str(Path(sparql.__file__).resolve().parents[1])
+
+
+class WorkerProcess:
+    """
+    A worker and what it is doing.
+
+    Attributes:
+        generation: The generation it last said it reads; 0 for none.
+        since: Monotonic time of its start, or of the last query or refresh given to it.
+        deadline: Monotonic time at which its query has to be done; None while it has none.
+        ready: Whether it has opened its generation.
+        slow: To be called when its query is not answered soon.
+    """
+
+    def __init__(self, options: Callable[[int], Options], on_ready: Callable[[WorkerProcess], None]) -> None:
+        self._connection, theirs = socket.socketpair()
+        with theirs:
+            self._process = _start(options(theirs.fileno()))
+        self._connection.setblocking(False)
+        self._loop = asyncio.get_running_loop()
+        self._frames = FrameBuffer()
+        self._on_ready = on_ready
+        self._first: asyncio.Future[tuple[int, bytes]] | None = None
+        self._verdict: SparqlError | None = None
+        self.generation = 0
+        self.since = time.monotonic()
+        self.deadline: float | None = None
+        self.ready = False
+        self.slow: Callable[[], None] = _nothing
+        self._loop.add_reader(self._connection, self._readable)
+
+    async def begin(self, job: bytes, timeout_s: float) -> tuple[int, bytes]:
+        """
+        Hand a query over and wait for the first frame of its answer.
+
+        Raises:
+            SparqlError: The worker was ended, for the reason given to `end`, or broke down.
+        """
+        self.since = time.monotonic()
+        self.deadline = self.since + timeout_s
+        self._first = self._loop.create_future()
+        await self._send(job)
+        kind, payload = await self._first
+        if kind == Kind.HEAD:
+            self._loop.remove_reader(self._connection)  # From here on it is read when its client has read.
+        return kind, payload
+
+    async def read(self) -> tuple[int, bytes]:
+        """
+        The next frame of an answer that comes in chunks.
+
+        Raises:
+            SparqlError: The worker was ended, for the reason given to `end`, or broke down.
+        """
+        while (found := self._frames.take()) is None:
+            try:
+                data = await self._loop.sock_recv(self._connection, 2 * CHUNK_BYTES)
+            except ConnectionError:
+                data = b""
+            if not data:
+                raise self._ended()
+            self._frames.put(data)
+        if found[0] != Kind.CHUNK:
+            self._loop.add_reader(self._connection, self._readable)
+        return found
+
+    @property
+    def ended(self) -> bool:
+        """Whether the worker is ended, or about to be."""
+        return self._verdict is not None
+
+    def finish(self) -> bool:
+        """Take the query off; whether the worker can be given another."""
+        self.deadline = None
+        self.slow = _nothing
+        return self._verdict is None
+
+    def end(self, reason: SparqlError) -> None:
+        """Kill the worker; the client of its query is told the reason."""
+        if self._verdict is None:
+            self._verdict = reason
+            self._process.kill()
+
+    async def refresh(self) -> None:
+        """Have an idle worker move to the current generation."""
+        self.ready = False
+        self.since = time.monotonic()
+        await self._send(frame(Kind.REFRESH))
+
+    def memory(self) -> int:
+        """Bytes that the worker has of its own: resident and not shared. 0 where the system does not tell."""
+        try:
+            with open(f"/proc/{self._process.pid}/statm", "rb") as sizes:
+                _, resident, shared, *_ = sizes.read().split()
+        except OSError:
+            return 0
+        return (int(resident) - int(shared)) * _PAGE
+
+    def is_over(self) -> bool:
+        """Whether the process has ended; its remains are then taken away."""
+        return self._process.poll() is not None
+
+    def close(self) -> None:
+        """Kill the process, wait for it, and let go of the socket."""
+        self.end(QueryCrash("The query service is closing."))
+        self._process.wait()
+        if self._connection.fileno() >= 0:
+            self._loop.remove_reader(self._connection)
+        if self._first is not None and not self._first.done():
+            self._first.set_exception(self._ended())
+        self._connection.close()
+
+    async def _send(self, data: bytes) -> None:
+        try:
+            await self._loop.sock_sendall(self._connection, data)
+        except OSError:
+            raise self._ended() from None
+
+    def _readable(self) -> None:
+        try:
+            data = self._connection.recv(2 * CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._loop.remove_reader(self._connection)
+            self._settle(self._ended())
+            return
+        self._frames.put(data)
+        found = self._frames.take()
+        if found is not None:
+            self._settle(found)
+
+    def _settle(self, found: tuple[int, bytes] | SparqlError) -> None:
+        """Hand on what came to whoever waits for it."""
+        waiting, self._first = self._first, None
+        if waiting is not None and not waiting.done():
+            if isinstance(found, SparqlError):
+                waiting.set_exception(found)
+            else:
+                waiting.set_result(found)
+        elif not isinstance(found, SparqlError) and found[0] == Kind.READY:
+            self.generation, _ = HEAD.unpack(found[1])
+            self.ready = True
+            self._on_ready(self)
+
+    def _ended(self) -> SparqlError:
+        self.end(QueryCrash("The query brought its worker down; it may be nested too deeply."))
+        assert self._verdict is not None
+        return self._verdict
+
+
+def _nothing() -> None:
+    return
+
+
+def _start(options: Options) -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(filter(None, (_PACKAGES, os.environ.get("PYTHONPATH"))))
+    return subprocess.Popen(
+        [sys.executable, "-m", "sparql.query.worker", json.dumps(asdict(options))],
+        pass_fds=[options.descriptor],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": path},
+    )

@@ -1,0 +1,142 @@
+"""
+What a query says, told by the store's own parser.
+
+Oxigraph has no switch against SERVICE and does not say whether a query has a FROM clause. Looking for the words is not
+enough: its grammar has no tokens, so `SERVICEex:graph {...}` and `service:x {...}` call a remote endpoint, and so does
+`?a<1)SERVICE#>`, which looks like an IRI. So the word is disguised instead, as one that the grammar does not know: a
+query that still parses had it only in names, literals, IRIs and comments; one that no longer does had it as a keyword.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from string import ascii_lowercase
+from typing import Final
+
+from pyoxigraph import Store
+
+from sparql.errors import ForbiddenError, RequestError
+
+_PLACE: Final = re.compile(r"error at (\d+):(\d+): expected (.*)", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_KEYWORD: Final = re.compile(r"\b[A-Z][A-Z_]+\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """
+    Where a text stops being a query.
+
+    Attributes:
+        offset: Index into the text.
+        line: From 1.
+        column: In characters, from 1.
+        undeclared: Whether a prefix without declaration stands before it.
+    """
+
+    offset: int
+    line: int
+    column: int
+    undeclared: bool = False
+
+
+class Grammar:
+    """The store's parser over an empty store: nothing is looked up."""
+
+    def __init__(self, base_iri: str) -> None:
+        self._base_iri = base_iri
+        self._empty = Store()
+        self.names_dataset = lru_cache(maxsize=256)(self._names_dataset)
+
+    def refuse_service(self, text: str) -> None:
+        """
+        Return if the query asks no other endpoint.
+
+        Raises:
+            ForbiddenError: It has a SERVICE clause.
+            RequestError: It is no query.
+        """
+        plain = text.lower()
+        if "\\" in text and _unescape(text).lower().count("service") > plain.count("service"):
+            raise ForbiddenError("SERVICE is refused, and so is a query that spells the word with escapes.")
+        if "service" not in plain:
+            return
+        disguised = disguise("service", text)
+        failure = self.failure(disguised)
+        if failure is None:
+            return
+        if _stops_at("service", text, failure):
+            place = f"line {failure.line}, column {failure.column}"
+            raise ForbiddenError(f"SERVICE is refused ({place}): this endpoint asks no other one.")
+        raise syntax_error(text, failure)
+
+    def failure(self, text: str) -> Failure | None:
+        """Where the text stops being a query, or None when it is one."""
+        try:
+            self._empty.query(text, base_iri=self._base_iri)
+        except SyntaxError as error:
+            return read_failure(str(error), text)
+        except (RuntimeError, OSError, ValueError):
+            return None
+        return None
+
+    def _names_dataset(self, text: str) -> bool:
+        """Whether the query has a FROM or FROM NAMED clause; also true for what does not parse."""
+        return "from" in text.lower() and self.failure(disguise("from", text)) is not None
+
+
+def disguise(word: str, text: str) -> str:
+    """The text with every spelling of a word swapped for one of the same length that the text does not have."""
+    plain = text.lower()
+    last = next(letter for letter in reversed(ascii_lowercase) if word[:-1] + letter not in plain)
+    return re.sub(f"({word[:-1]}){word[-1]}", rf"\g<1>{last}", text, flags=re.IGNORECASE | re.ASCII)
+
+
+def read_failure(message: str, text: str) -> Failure:
+    """
+    The place that an error message of the parser tells.
+
+    The parser takes as many characters as a keyword has before it compares, so where it expected only keywords the
+    place it tells lies behind the true one by the length of the longest.
+    """
+    found = _PLACE.match(message)
+    if found is None:
+        return Failure(0, 1, 1)
+    line, column, expected = int(found[1]), int(found[2]), found[3]
+    offset = sum(len(earlier) + 1 for earlier in text.split("\n")[: line - 1]) + column - 1
+    if '"' not in expected and "['" not in expected:
+        offset -= max((len(keyword) for keyword in _KEYWORD.findall(expected)), default=0)
+    offset = min(max(offset, 0), len(text))
+    before = text[:offset]
+    return Failure(offset, before.count("\n") + 1, offset - before.rfind("\n"), "Prefix not found" in expected)
+
+
+def syntax_error(text: str, failure: Failure) -> RequestError:
+    """The error that shows people the place."""
+    line = text.split("\n")[failure.line - 1]
+    start = max(0, failure.column - 60)
+    shown = line[start : start + 100].replace("\t", " ")
+    caret = " " * (failure.column - 1 - start) + "^"
+    reason = " (a prefix is not declared)" if failure.undeclared else ""
+    return RequestError(
+        f"The query does not parse near line {failure.line}, column {failure.column}{reason}:\n{shown}\n{caret}"
+    )
+
+
+def _stops_at(word: str, text: str, failure: Failure) -> bool:
+    """Whether parsing ends at the word, or in what is written onto it."""
+    plain = text.lower()
+    start = plain.rfind(word, 0, failure.offset + len(word))
+    return start >= 0 and not re.search(r"\s", plain[start : failure.offset])
+
+
+def _unescape(text: str) -> str:
+    """The text with its codepoint escapes undone. Source: SPARQL 1.1 Query Language, section 19.2."""
+    return _ESCAPE.sub(_character, text)
+
+
+def _character(escape: re.Match[str]) -> str:
+    number = int(escape[1] or escape[2], 16)
+    return chr(number) if number <= 0x10FFFF else ""

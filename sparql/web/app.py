@@ -1,0 +1,116 @@
+"""The front: queries by the endpoint, everything else by Flask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from flask import Flask, Response, json, render_template, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+from werkzeug.routing import BaseConverter
+
+from sparql.query.limits import QueryLimits
+from sparql.query.pool import Pool
+from sparql.query.results import quality
+from sparql.web.catalog import Catalog, Site
+from sparql.web.client import Message, Receive, Send
+from sparql.web.downloads import downloads
+from sparql.web.endpoint import PATH, Endpoint
+from sparql.web.gateway import Gateway
+from sparql.web.figures import moment, number, prose, size
+from sparql.web.headers import OPEN, PAGE, PREFLIGHT
+from sparql.web.pages import pages
+from sparql.web.site import HTML, JSON, Context, put_context
+
+THREADS: Final = 16
+"""Pages and chunks of downloads that are made at once."""
+
+
+class Name(BaseConverter):
+    """A provider's name, as the registry allows it."""
+
+    regex = "[a-zA-Z0-9]+"
+
+
+class Application:
+    """The whole front as an ASGI application; its query workers live from start-up to shut-down."""
+
+    def __init__(self, pool: Pool, endpoint: Endpoint, pages: Gateway) -> None:
+        self._pool = pool
+        self._endpoint = endpoint
+        self._pages = pages
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request, or start up and shut down."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["path"] == PATH:
+            await self._endpoint(scope, receive, send)
+        else:
+            await self._pages(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Source: ASGI 3.0, "Lifespan Protocol"."""
+        while (message := await receive())["type"] == "lifespan.startup":
+            self._pool.start()
+            await send({"type": f"{message['type']}.complete"})
+        await self._pool.close()
+        await send({"type": f"{message['type']}.complete"})
+
+
+def create_app(catalog: Catalog, generations_root: Path, limits: QueryLimits, site: Site) -> Application:
+    """
+    The front of an instance, to be run by an ASGI server with lifespan events, in one process.
+
+    Args:
+        catalog: What the pages tell.
+        generations_root: Folder with `current` and `generations/`.
+        limits: What one query may use.
+        site: Name and address of the instance.
+    """
+    pool = Pool(generations_root, limits, f"{site.base_url}{PATH}")
+    gateway = Gateway(create_pages(Context(catalog, site, limits, pool.served)), THREADS)
+    return Application(pool, Endpoint(pool, limits, gateway), gateway)
+
+
+def create_pages(context: Context) -> Flask:
+    """All but the answers to queries, as a Flask application."""
+    app = Flask("sparql.web", static_url_path="/static")
+    app.url_map.converters["name"] = Name
+    put_context(app.extensions, context)
+    app.jinja_env.globals.update(site=context.site, limits=context.limits)
+    app.jinja_env.filters.update(number=number, size=size, moment=moment, prose=prose)
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.register_blueprint(pages)
+    app.register_blueprint(downloads)
+    app.register_error_handler(HTTPException, refuse)
+    app.after_request(add_headers)
+    return app
+
+
+def refuse(error: HTTPException) -> Response:
+    """Say what is wrong, as the client likes it best: a page, JSON or text."""
+    status, reason = error.code or 500, error.description or error.name
+    if isinstance(error, NotFound) and reason == NotFound.description:
+        reason = f"There is nothing at {request.path}. Start at /, /providers/, /sparql or /exports/."
+    accept = request.headers.get("Accept")
+    if quality(HTML, accept) > max(quality(JSON, accept), quality("text/plain", accept)):
+        response = Response(render_template("error.html", status=status, name=error.name, reason=reason), status)
+    elif "json" in (accept or ""):
+        told = {"error": error.name, "message": reason, "status": status}
+        response = Response(json.dumps(told), status, content_type=JSON)
+    else:
+        response = Response(f"{reason}\n", status, content_type="text/plain; charset=utf-8")
+    response.vary.add("Accept")
+    response.headers["Cache-Control"] = "no-store"
+    if isinstance(error, MethodNotAllowed) and error.valid_methods:
+        response.allow.update(error.valid_methods)
+    return response
+
+
+def add_headers(response: Response) -> Response:
+    """Protect pages, open data to all sites."""
+    shared = PAGE if response.mimetype == HTML else OPEN
+    for name, value in (*shared, *(PREFLIGHT if request.method == "OPTIONS" else ())):
+        response.headers.setdefault(name, value)
+    return response

@@ -1,0 +1,65 @@
+"""What the pages need to know; whoever puts the front together gives it to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+Record = dict[str, Any]
+"""A JSON object."""
+
+
+class Catalog(Protocol):
+    """
+    Providers, their versions, runs and files. Nothing here changes anything; several threads call at once.
+
+    Attributes:
+        exports_dir: The folder of downloads: `*.nq.gz`, each with its `.sha256`, and `void.ttl`.
+    """
+
+    @property
+    def exports_dir(self) -> Path:
+        """The folder of downloads."""
+
+    def providers(self) -> list[Record]:
+        """The objects of all providers, by name."""
+
+    def provider(self, name: str) -> Record | None:
+        """The object of a provider, or None."""
+
+    def receipt(self, name: str) -> bytes | None:
+        """What a provider is told of its dump, as Turtle, or None."""
+
+    def versions(self, name: str) -> list[Record]:
+        """The versions of a provider, oldest first: `n`, `at`, `dataset`, `modified`, `added`, `removed`, `triples`."""
+
+    def runs(self, name: str) -> list[Record]:
+        """The latest runs of a provider, newest first: `started`, `ended`, `outcome`, `version`, `added`, `removed`."""
+
+    def change(self, name: str, n: int) -> Path | None:
+        """A gzip file of the N-Quads unified diff that made a version, or None."""
+
+    def version(self, name: str, n: int) -> Iterator[bytes] | None:
+        """A version as canonical N-Quads in chunks, or None. An iterator that can be closed is closed."""
+
+    def status(self) -> Record:
+        """The state of the instance."""
+
+    def content(self, sha256: str) -> Path | None:
+        """Filed bytes by their digest, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """
+    What an instance calls itself.
+
+    Attributes:
+        base_url: Public address, without a slash at the end.
+        title: On every page.
+    """
+
+    base_url: str
+    title: str = "SPARQL Harvest"

@@ -1,0 +1,127 @@
+"""
+The two ends of an HTTP request, as an ASGI server shows them.
+
+Source: ASGI 3.0, "HTTP & WebSocket ASGI Message Format".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from sparql.errors import TooLarge
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Headers = Iterable[tuple[bytes, bytes]]
+
+MAX_BODY: Final = 8 << 20
+"""Bytes of a request body; far more than people write, enough for a long VALUES list."""
+SEND_S: Final = 60.0
+"""How long a client may take to read one chunk."""
+
+
+class Client:
+    """
+    The one who sent a request.
+
+    Attributes:
+        gone: Whether the connection is closed; only known once it is watched.
+    """
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self.gone = False
+        self._receive = receive
+        self._send = send
+        self._on_gone: Callable[[], None] = _nothing
+        self._task: asyncio.Task[None] | None = None
+
+    async def body(self) -> bytes:
+        """
+        The body of the request.
+
+        Raises:
+            TooLarge: It is larger than MAX_BODY.
+        """
+        pieces, size, more = [], 0, True
+        while more:
+            message = await self._receive()
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+            if size > MAX_BODY:
+                raise TooLarge(f"A request body of more than {MAX_BODY:,} bytes is not taken.")
+            more = message.get("more_body", False)
+        return b"".join(pieces)
+
+    def when_gone(self, call: Callable[[], None]) -> None:
+        """Have something called if the connection closes while it is watched."""
+        self._on_gone = call
+
+    def watch(self) -> None:
+        """Have `gone` tell the truth from now on."""
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._wait())
+
+    def unwatch(self) -> None:
+        """Stop watching."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def reply(self, status: int, headers: Headers, body: bytes) -> None:
+        """Send a whole response."""
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def start(self, status: int, headers: Headers) -> None:
+        """Begin a response whose body comes in chunks."""
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        self.watch()
+
+    async def chunk(self, chunk: bytes) -> bool:
+        """Send the next chunk when the client has read the last one; False when it reads no more."""
+        message = {"type": "http.response.body", "body": chunk, "more_body": True}
+        sending = asyncio.ensure_future(self._send(message))
+        # Not asyncio.timeout: it cancels the current task, and what Granian runs requests in is none.
+        done, _ = await asyncio.wait({sending}, timeout=SEND_S)
+        if not done:
+            sending.cancel()
+            return False
+        sending.result()
+        return not self.gone
+
+    async def end(self) -> None:
+        """
+        End a response that came in chunks.
+
+        One that is not ended is broken off by the server, so that the client knows it has not got all.
+        """
+        await self._send({"type": "http.response.body", "body": b""})
+
+    async def _wait(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self.gone = True
+        self._on_gone()
+
+
+def header(scope: Message, name: bytes) -> str | None:
+    """The value of a request header, repeated ones joined, or None."""
+    values = [value for key, value in scope["headers"] if key == name]
+    return b", ".join(values).decode("latin-1") if values else None
+
+
+def encode(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    """Headers as ASGI wants them."""
+    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+
+def phrase(status: int) -> str:
+    """What a status is called; 499 is nginx's for a client that went away."""
+    return "Client Closed Request" if status == 499 else HTTPStatus(status).phrase
+
+
+def _nothing() -> None:
+    return

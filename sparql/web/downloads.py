@@ -1,0 +1,212 @@
+"""Files: exports, changes, versions and filed bytes."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Final
+
+from flask import Blueprint, Response, abort, make_response, render_template, request
+from werkzeug.datastructures import EnvironHeaders
+from werkzeug.wsgi import FileWrapper
+
+from sparql.rdf import NQUD
+from sparql.web.headers import FOREIGN
+from sparql.web.site import HTML, JSON, TURTLE, context, found, json_data, preferred
+
+downloads = Blueprint("downloads", __name__)
+
+CHUNK: Final = 1 << 18
+_EXPORT: Final = re.compile(r"[A-Za-z0-9]+\.nq\.gz(?:\.sha256)?|void\.ttl")
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_TYPES: Final = {".gz": "application/gzip", ".sha256": "text/plain; charset=utf-8", ".ttl": f"{TURTLE}; charset=utf-8"}
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """
+    A file as it was when it was opened; what takes its place later does not matter.
+
+    Attributes:
+        file: Open at its beginning.
+        length: In bytes.
+        written_ns: When it was last written, in nanoseconds since 1970.
+        etag: Another one for each file that ever had this name.
+    """
+
+    file: IO[bytes]
+    length: int
+    written_ns: int
+    etag: str
+
+    @property
+    def modified(self) -> datetime:
+        """When it was last written, to the second, as HTTP tells it."""
+        return datetime.fromtimestamp(self.written_ns // 1_000_000_000, UTC)
+
+
+@downloads.get("/exports/")
+def exports() -> Response:
+    """The files there are."""
+    files = [_entry(path) for path in _exported()]
+    if preferred(JSON, HTML) == JSON:
+        return json_data(files)
+    response = make_response(render_template("exports.html", files=files))
+    response.vary.add("Accept")
+    return response
+
+
+@downloads.get("/exports/<file>")
+def export(file: str) -> Response:
+    """One of them."""
+    if not _EXPORT.fullmatch(file):
+        abort(404, f"There is no export {file!r}; /exports/ lists them.")
+    path = context().catalog.exports_dir / file
+    opened = open_file(path)
+    if opened is None:
+        abort(404, f"There is no export {file!r}; /exports/ lists them.")
+    response = send(opened, _TYPES[path.suffix])
+    digest = _digest(path, opened)
+    if digest is not None:
+        response.headers["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(digest)).decode()}:"
+    return response
+
+
+@downloads.get("/.well-known/void")
+def void() -> Response:
+    """The description of the exports."""
+    return export("void.ttl")
+
+
+@downloads.get("/providers/<name:name>/changes/<int:n>.nqud")
+def change(name: str, n: int) -> Response:
+    """What made a version from the one before."""
+    path = context().catalog.change(name, n)
+    opened = open_file(path) if path else None
+    if opened is None:
+        abort(404, _no_version(name, n))
+    if request.accept_encodings.quality("gzip") > 0:
+        response = send(opened, NQUD)
+        response.headers["Content-Encoding"] = "gzip"
+    else:
+        response = Response(_unpacked(opened.file), content_type=NQUD)
+    response.vary.add("Accept-Encoding")
+    return response
+
+
+@downloads.get("/providers/<name:name>/versions/<int:n>.nq")
+def version(name: str, n: int) -> Response:
+    """A version, whole."""
+    catalog = context().catalog
+    record = next((record for record in catalog.versions(name) if record["n"] == n), None)
+    response = Response(content_type="application/n-quads")
+    if record is None:
+        abort(404, _no_version(name, n))
+    if record.get("sha256"):
+        response.set_etag(record["sha256"])
+        response.make_conditional(request)
+    if response.status_code == 200 and request.method == "GET":
+        response.response = catalog.version(name, n) or abort(404, _no_version(name, n))
+    return response
+
+
+@downloads.get("/content/<sha256>")
+def content(sha256: str) -> Response:
+    """Filed bytes, never shown as ours: others wrote them."""
+    path = context().catalog.content(sha256) if _DIGEST.fullmatch(sha256) else None
+    opened = open_file(path) if path else None
+    if opened is None:
+        abort(404, f"No bytes with the SHA-256 digest {sha256[:64]!r} are filed here.")
+    response = send(replace(opened, etag=sha256), "application/octet-stream")
+    response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    response.headers["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(sha256)).decode()}:"
+    response.headers.extend(FOREIGN)
+    return response
+
+
+def open_file(path: Path) -> Opened | None:
+    """A file and what is true of it, all of the same moment; None when there is none."""
+    try:
+        file = path.open("rb")
+    except (FileNotFoundError, IsADirectoryError):
+        return None
+    facts = os.fstat(file.fileno())
+    return Opened(file, facts.st_size, facts.st_mtime_ns, f"{facts.st_ino:x}-{facts.st_size:x}-{facts.st_mtime_ns:x}")
+
+
+def send(opened: Opened, media_type: str) -> Response:
+    """
+    The file, or the range of it that the request asks for, or 304.
+
+    Source: RFC 9110, sections 13 and 14. Of several ranges none is sent, as the section allows: all of the file is.
+    """
+    response = Response(FileWrapper(opened.file, CHUNK), content_type=media_type, direct_passthrough=True)
+    response.content_length = opened.length
+    response.last_modified = opened.modified
+    response.set_etag(opened.etag)
+    response.headers["Cache-Control"] = "no-cache"
+    environ = dict(request.environ)
+    if "," in EnvironHeaders(environ).get("Range", ""):
+        del environ["HTTP_RANGE"]
+    response.make_conditional(environ, accept_ranges=True, complete_length=opened.length)
+    return response
+
+
+def _exported() -> list[Path]:
+    folder = context().catalog.exports_dir
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if _EXPORT.fullmatch(path.name) and path.suffix != ".sha256")
+
+
+def _entry(path: Path) -> dict[str, object]:
+    opened = open_file(path)
+    if opened is None:
+        abort(503, "The exports are being replaced; try again.")
+    with opened.file:
+        return {
+            "name": path.name,
+            "url": f"{context().site.base_url}/exports/{path.name}",
+            "bytes": opened.length,
+            "modified": opened.modified.isoformat().replace("+00:00", "Z"),
+            "sha256": _digest(path, opened),
+        }
+
+
+def _digest(path: Path, opened: Opened) -> str | None:
+    """
+    The digest in the file beside, if it is surely that of the opened file.
+
+    A file is replaced first and its digest then: a digest that is older belongs to an earlier file, and a file that is
+    no longer in place may have an earlier digest.
+    """
+    beside = open_file(path.with_name(f"{path.name}.sha256"))
+    if beside is None:
+        return None
+    with beside.file as lines:
+        digest = lines.read(64).decode("ascii", "replace")
+    try:
+        in_place = os.path.samestat(path.stat(), os.fstat(opened.file.fileno()))
+    except FileNotFoundError:
+        return None
+    return digest if in_place and beside.written_ns >= opened.written_ns and _DIGEST.fullmatch(digest) else None
+
+
+def _unpacked(file: IO[bytes]) -> Iterator[bytes]:
+    with file, gzip.open(file) as unpacked:
+        while chunk := unpacked.read(CHUNK):
+            yield chunk
+
+
+def _no_version(name: str, n: int) -> str:
+    catalog = context().catalog
+    found(catalog.provider(name), name)
+    count = len(catalog.versions(name))
+    there = f"it has versions 1 to {count}" if count else "it has none yet"
+    return f"{name} has no version {n}: {there}."

@@ -1,0 +1,59 @@
+"""
+The HTTP server: Granian, one process, ASGI.
+
+Measured with 8 connections on point lookups: two to three times the requests per second of the same as WSGI, under
+gunicorn's threads or Granian's. And unlike Granian's WSGI side, its ASGI side breaks the connection off when a response
+fails on its way, and tells when a client is gone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from granian import Granian
+from granian.constants import HTTPModes, Interfaces
+from granian.log import LogLevels
+
+from sparql.query.sandbox import die_with_parent
+
+STOP_S = 10
+"""How long running requests may take after the server is told to stop."""
+
+
+def run(target: str, host: str, port: int) -> None:
+    """
+    Serve until SIGTERM or SIGINT; to be called in the main thread of a process.
+
+    The application is made in a child process, which ends with this one. If it fails, so does this call.
+
+    Args:
+        target: `module:function`; the function takes nothing and returns what `create_app` made.
+        host: Address to listen on.
+        port: TCP port.
+
+    Raises:
+        SystemExit: The child process failed.
+    """
+    server = Granian(
+        target,
+        address=host,
+        port=port,
+        interface=Interfaces.ASGI,
+        workers=1,
+        http=HTTPModes.http1,
+        websockets=False,
+        log_level=LogLevels.warning,
+        workers_kill_timeout=STOP_S,
+    )
+    server.serve(target_loader=partial(_load, os.getpid()))
+
+
+def _load(parent: int, target: str) -> Callable[..., Any]:
+    die_with_parent(parent)
+    module, _, function = target.partition(":")
+    application: Callable[..., Any] = getattr(importlib.import_module(module), function)()
+    return application

@@ -1,0 +1,78 @@
+"""What every Flask view can reach, and how views answer in the form that a client asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response, abort, current_app, request
+
+from sparql.query.limits import QueryLimits
+from sparql.query.results import quality
+from sparql.web.catalog import Catalog, Record, Site
+
+HTML: Final = "text/html"
+JSON: Final = "application/json"
+TURTLE: Final = "text/turtle"
+
+_KEY: Final = "sparql.web"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """
+    What the views work with.
+
+    Attributes:
+        catalog: Providers and files.
+        site: What the instance calls itself.
+        limits: What one query may use.
+        served: The newest generation that a query worker has open; 0 while none has one.
+    """
+
+    catalog: Catalog
+    site: Site
+    limits: QueryLimits
+    served: Callable[[], int]
+
+
+def put_context(extensions: dict[str, Any], context: Context) -> None:
+    """Have `context` find it from now on."""
+    extensions[_KEY] = context
+
+
+def context() -> Context:
+    """The context of the application that answers the current request."""
+    found = current_app.extensions[_KEY]
+    assert isinstance(found, Context)
+    return found
+
+
+def preferred(*media_types: str) -> str:
+    """The media type that the client likes best; among equals the first."""
+    accept = request.headers.get("Accept")
+    return max(media_types, key=lambda media_type: quality(media_type, accept))
+
+
+def data(body: bytes | str, media_type: str) -> Response:
+    """A whole document of data, with an ETag by its contents; 304 when the client has it."""
+    response = Response(body, content_type=media_type)
+    response.vary.add("Accept")
+    response.headers["Cache-Control"] = "no-cache"
+    response.add_etag()
+    response.make_conditional(request)
+    return response
+
+
+def json_data(value: object) -> Response:
+    """A JSON document."""
+    return data(json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n", JSON)
+
+
+def found(record: Record | None, name: str) -> Record:
+    """The record, or an answer that there is no such provider."""
+    if record is None:
+        abort(404, f"There is no provider {name!r} here; /providers/ lists them.")
+    return record

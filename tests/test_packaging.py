@@ -1,0 +1,199 @@
+"""What is shipped is whole, pinned, and installs on a fresh machine by the same steps as the image."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = ROOT / "requirements"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+STARTED = {"granian"}
+"""Dependencies that run as a command or are loaded by name, so that no module imports them."""
+
+LATER = {"compression"}
+"""Modules of the standard library that are newer than the oldest Python that is supported."""
+
+
+def _canonical(name: str) -> str:
+    """The name as package registries compare it. Source: PyPA, "Names and normalization"."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _names(requirements: list[str]) -> set[str]:
+    return {_canonical(re.split(r"[<>=!~; \[]", text)[0]) for text in requirements}
+
+
+def _pins(lock: str) -> dict[str, str]:
+    """Version by package name."""
+    lines = (LOCKS / lock).read_text("utf-8").splitlines()
+    return {_canonical(pin[1]): pin[2] for pin in (re.match(r"([\w.-]+)==([\w.]+)", line) for line in lines) if pin}
+
+
+def _imported() -> set[str]:
+    """The distributions whose modules the packages import."""
+    modules: set[str] = set()
+    for path in (*ROOT.glob("harvest/**/*.py"), *ROOT.glob("sparql/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                modules.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                modules.add(node.module)
+    own = sys.stdlib_module_names | LATER | {"harvest", "sparql"}
+    tops = {name.split(".")[0] for name in modules} - own
+    providers = importlib.metadata.packages_distributions()
+    return {_canonical(distribution) for top in tops for distribution in providers.get(top, [top])}
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what git would hold, with leftovers of an instance in it."""
+    folder = tmp_path_factory.mktemp("source") / "repository"
+    leave = shutil.ignore_patterns(".git", ".venv", "var", "dist", "__pycache__", ".*_cache", ".hypothesis", "realdata")
+    shutil.copytree(ROOT, folder, ignore=leave)
+    for leftover in ("var/ledger.sqlite", "exports/all.nq.gz", "config/.registry.yaml.tmp~"):
+        (folder / leftover).parent.mkdir(exist_ok=True)
+        (folder / leftover).write_text("left over")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(source: Path) -> Path:
+    """The folder of a wheel and an sdist, built without the network."""
+    command = [sys.executable, "-m", "build", "--no-isolation", "--sdist", "--wheel", "--outdir", "dist"]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return source / "dist"
+
+
+def _files(folder: Path, *packages: str) -> set[str]:
+    """Every file of some packages, by its path in the repository."""
+    paths = (path for package in packages for path in (folder / package).rglob("*"))
+    return {p.relative_to(folder).as_posix() for p in paths if p.is_file() and "__pycache__" not in p.parts}
+
+
+def test_the_wheel_holds_the_packages_and_nothing_else(source: Path, built: Path) -> None:
+    """Templates, static files and schemas are part of the packages; a wheel without them breaks when it is used."""
+    (wheel,) = built.glob("*.whl")
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert names == _files(source, "harvest", "sparql")
+
+
+def test_the_wheel_has_the_licence_and_the_command(built: Path) -> None:
+    """Whoever installs it gets `harvest`, and what they may do with it."""
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        told = {name.split(".dist-info/")[1]: name for name in archive.namelist() if ".dist-info/" in name}
+        assert "harvest = harvest.cli:main" in archive.read(told["entry_points.txt"]).decode()
+        assert archive.read(told["licenses/LICENSE"]).lstrip().startswith(b"Apache License")
+
+
+def test_the_sdist_holds_the_sources_and_no_data(source: Path, built: Path) -> None:
+    """From an sdist the tests run and the project installs; what an instance wrote is nobody's business."""
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
+    wanted = _files(source, "harvest", "sparql", "tests", "requirements", "bench")
+    assert wanted | {"Makefile", "LICENSE", "README.md", "pyproject.toml", "exports/.gitkeep"} <= names
+    assert not [name for name in names if name.startswith(("var", "exports/all", "dist"))]
+
+
+def test_what_is_imported_is_a_dependency() -> None:
+    """A package that is there by chance is missing on the next machine; one that nobody uses is a burden."""
+    declared = _names(PROJECT["project"]["dependencies"])
+    assert _imported() - declared == set()
+    assert declared - _imported() == STARTED
+
+
+def test_the_locks_pin_every_dependency_with_a_hash() -> None:
+    """Installing is the same on every machine and every day, and a changed package is noticed."""
+    assert _names(PROJECT["project"]["dependencies"]) <= _pins("runtime.lock").keys()
+    groups = PROJECT["dependency-groups"]
+    assert _names([r for r in groups["dev"] if isinstance(r, str)]) <= _pins("dev.lock").keys()
+    assert _names(groups["build"]) <= _pins("build.lock").keys()
+    for lock in LOCKS.glob("*.lock"):
+        entries = re.split(r"\n(?=\S+==)", lock.read_text("utf-8"))[1:]
+        assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+def test_the_locks_agree() -> None:
+    """What is tested is what runs: development adds packages and changes none."""
+    development = _pins("dev.lock")
+    for lock in ("runtime.lock", "build.lock"):
+        pins = _pins(lock)
+        assert pins == {name: development.get(name) for name in pins}
+
+
+def test_the_locks_name_no_address() -> None:
+    """Each machine takes packages from the registry that it is set up for."""
+    for lock in LOCKS.iterdir():
+        assert not re.search(r"://|--index|--find-links|--trusted-host| @ ", lock.read_text("utf-8")), lock.name
+
+
+def test_every_listed_skip_is_a_test() -> None:
+    """A reason for a test that is gone would excuse another one later."""
+    listed = tomllib.loads((ROOT / "tests" / "skips.toml").read_text("utf-8"))["skips"]
+    for item, reason in listed.items():
+        path, _, test = item.partition("::")
+        name = test.split("::")[-1].split("[")[0]
+        assert f"def {name}" in (ROOT / path).read_text("utf-8"), item
+        assert reason
+
+
+def test_the_citation_names_this_version() -> None:
+    """Somebody who cites the software means the one they have."""
+    assert f"version: {PROJECT['project']['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+
+
+def _make(source: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    return subprocess.run(
+        ["make", *words], cwd=source, env=environment, capture_output=True, text=True, check=False, timeout=280
+    )
+
+
+def test_an_old_python_is_refused_with_a_sentence(source: Path, tmp_path: Path) -> None:
+    """Debian 11 has 3.9; a traceback of pip would not tell what to do."""
+    old = tmp_path / "python3.9"
+    old.write_text('#!/bin/sh\ncase "$1" in --version) echo "Python 3.9.2";; *) exit 1;; esac\n')
+    old.chmod(0o755)
+    done = _make(source, "setup", f"PYTHON={old}", f"VENV={tmp_path}/venv")
+    assert done.returncode != 0
+    assert "Python 3.9.2 is too old: 3.11 or later is needed" in done.stderr
+
+
+def test_a_missing_venv_package_is_named(source: Path, tmp_path: Path) -> None:
+    """Debian splits it off, and its absence is the first thing a newcomer meets."""
+    bare = tmp_path / "python3"
+    bare.write_text('#!/bin/sh\ncase "$2" in *ensurepip*) exit 1;; esac\n')
+    bare.chmod(0o755)
+    done = _make(source, "setup", f"PYTHON={bare}", f"VENV={tmp_path}/venv")
+    assert done.returncode != 0
+    assert "apt-get install python3-venv" in done.stderr
+
+
+@pytest.mark.long
+def test_the_steps_of_the_image_give_a_working_command(source: Path, tmp_path: Path) -> None:
+    """The Dockerfile runs `make install`; here the same runs without an engine, into a folder of its own."""
+    assert "RUN make install PREFIX=" in (ROOT / "Dockerfile").read_text("utf-8")
+    prefix = tmp_path / "opt"
+    done = _make(source, "install", f"PREFIX={prefix}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = subprocess.run(
+        [prefix / "bin" / "harvest", "--help"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert shown.returncode == 0, shown.stderr
+    for command in ("serve", "run", "check", "status", "demo"):
+        assert command in shown.stdout
+    assert not (prefix / "build").exists()

@@ -1,0 +1,139 @@
+"""A small instance on loopback: a catalog in a folder, a store, and the real server in a process of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from sparql.query.limits import QueryLimits
+from sparql.web.app import Application, create_app
+from sparql.web.catalog import Record, Site
+
+VARIABLE = "SPARQL_TEST_INSTANCE"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class FolderCatalog:
+    """A catalog whose records stand in `catalog.json` and whose files lie beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.exports_dir = folder / "exports"
+
+    def providers(self) -> list[Record]:
+        return list(self._read()["providers"])
+
+    def provider(self, name: str) -> Record | None:
+        return next((record for record in self.providers() if record["name"] == name), None)
+
+    def receipt(self, name: str) -> bytes | None:
+        path = self._folder / f"{name}.ttl"
+        return path.read_bytes() if path.is_file() else None
+
+    def versions(self, name: str) -> list[Record]:
+        return list(self._read()["versions"].get(name, []))
+
+    def runs(self, name: str) -> list[Record]:
+        return list(self._read()["runs"].get(name, []))
+
+    def change(self, name: str, n: int) -> Path | None:
+        path = self._folder / "changes" / f"{name}-{n}.nqud.gz"
+        return path if path.is_file() else None
+
+    def version(self, name: str, n: int) -> Iterator[bytes] | None:
+        path = self._folder / "versions" / f"{name}-{n}.nq"
+        return _lines(path) if path.is_file() else None
+
+    def status(self) -> Record:
+        return {"providers": self.providers()}
+
+    def content(self, sha256: str) -> Path | None:
+        path = self._folder / "content" / sha256
+        return path if path.is_file() else None
+
+    def _read(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self._folder / "catalog.json").read_text("utf-8"))
+        return found
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a version; one that says BREAK stands for a disk that fails."""
+    with path.open("rb") as lines:
+        for line in lines:
+            if line == b"BREAK\n":
+                raise OSError("the disk failed")
+            yield line
+
+
+def application() -> Application:
+    """The application of the process that `Server` starts."""
+    told = json.loads(os.environ[VARIABLE])
+    limits = QueryLimits(**told["limits"])
+    return create_app(FolderCatalog(Path(told["folder"])), Path(told["root"]), limits, Site(told["base_url"]))
+
+
+@dataclass
+class Server:
+    """
+    A running server.
+
+    Attributes:
+        url: Its address, without a slash at the end.
+        process: The server; its children are the front and the query workers.
+    """
+
+    url: str
+    process: subprocess.Popen[bytes]
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+
+
+def serve(folder: Path, root: Path, limits: QueryLimits) -> Server:
+    """Start a server over a catalog folder and a store, and wait until it answers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    told = {"folder": str(folder), "root": str(root), "limits": asdict(limits), "base_url": url}
+    command = f"from sparql.web.server import run; run('tests.web.instance:application', '127.0.0.1', {port})"
+    environ = {**os.environ, VARIABLE: json.dumps(told), "PYTHONPATH": str(ROOT)}
+    server = Server(url, subprocess.Popen([sys.executable, "-c", command], cwd=ROOT, env=environ))
+    _wait(server)
+    return server
+
+
+def _wait(server: Server) -> None:
+    """Return when the server answers; a health of 503 is an answer too once a worker had the time to start."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end and server.process.poll() is None:
+        try:
+            if requests.get(f"{server.url}/healthz", timeout=5).status_code == 200:
+                return
+        except requests.ConnectionError:
+            pass
+        time.sleep(0.05)
+    server.stop()
+    raise AssertionError("the server did not start")
+
+
+def export(folder: Path, name: str, data: bytes) -> None:
+    """Write an export and its digest, each in one step, as the platform does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    digest = f"{hashlib.sha256(data).hexdigest()}  {name}\n".encode()
+    for file, contents in ((name, data), (f"{name}.sha256", digest)):
+        temporary = folder / f".{file}.tmp"
+        temporary.write_bytes(contents)
+        temporary.replace(folder / file)
