@@ -25,7 +25,7 @@ from harvest.pipeline.reading import Reading
 from harvest.serve import free_port, running
 from harvest.settings import Settings
 
-OUT = Console(highlight=False)
+OUT = Console(highlight=False, soft_wrap=True)
 NAME = "fleet"
 TICK_S = 2
 PAUSE_S = 4.0

@@ -32,6 +32,10 @@ class Database:
         self._read_only = read_only
         self._migrations = migrations
         self._local = threading.local()
+        if read_only and not path.exists():
+            raise LedgerError(
+                f"nothing is harvested yet in {path.parent}; `harvest run` or `harvest serve` does it", url=str(path)
+            )
         try:
             self._check()
         except sqlite3.DatabaseError as error:

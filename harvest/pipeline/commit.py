@@ -129,7 +129,7 @@ def _finish(workshop: Workshop, version: VersionRecord, loadable: Loadable, step
     if files.snapshot_file(version.n).exists():
         files.adopt(version.n)
     step("publish")
-    workshop.generations.publish(workshop.store)
+    workshop.publish()
     step("commit")
     workshop.ledger.commit_version(version, announcement, workshop.clock())
 

@@ -207,7 +207,7 @@ class Desk:
         with self._alone(name), workshop.writing:
             workshop.store.drop(workshop.settings.graph(name))
             self._forget_facts(name)
-            workshop.generations.publish(workshop.store)
+            workshop.publish()
             shutil.rmtree(workshop.folder(name), ignore_errors=True)
             workshop.ledger.forget(name)
 

@@ -24,7 +24,7 @@ def tell(workshop: Workshop, name: str) -> None:
         _write(
             workshop, chain(facts.of_provider(), facts.of_run(run) if run else (), facts.of_dumps(run) if run else ())
         )
-        workshop.generations.publish(workshop.store)
+        workshop.publish()
 
 
 def describe(workshop: Workshop, name: str, version: VersionRecord) -> None:

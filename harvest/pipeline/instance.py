@@ -46,7 +46,7 @@ def opened(
         sweep(workshop)
         workshop.ledger.requests.requeue()
         if workshop.generations.current() is None:
-            workshop.generations.publish(workshop.store)
+            workshop.publish()
         yield workshop
 
 

@@ -104,3 +104,8 @@ class Workshop:
         base = files.base()
         since = files.net(base, record.version, room)
         return Current(files.snapshot_file(base) if base else None, since, self.store)
+
+    def publish(self) -> None:
+        """Make what the working store holds the current generation, and collect those that nobody needs."""
+        self.generations.publish(self.store)
+        self.generations.collect()
