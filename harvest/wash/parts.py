@@ -26,7 +26,7 @@ from harvest.wash.components import Claim
 from harvest.wash.twins import name
 
 _MOST_FILES = 200
-"""Files of one kind; beyond so many parts they get larger. Two kinds are open at once, and 1,024 files often the limit."""
+"""Files of one kind; beyond so many parts they get larger. Two kinds are open at once, and 1,024 is a usual limit."""
 
 _CHUNK = 1 << 13
 """Answers read at once."""

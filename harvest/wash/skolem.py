@@ -39,7 +39,7 @@ def skolemize(source: Path, graph: str, target: Path, scratch: Path, memory_byte
         source: Canonical N-Triples, each line with at least one blank node; a label means the same node throughout.
         graph: IRI of the provider's graph.
         target: The file to write.
-        scratch: A folder for temporary files, which are gone afterwards; they take up to four times the size of
+        scratch: A folder for temporary files, which are gone afterwards; they take up to three times the size of
             `source`, and none when it is small.
         memory_bytes: What labelling aims to stay under.
 

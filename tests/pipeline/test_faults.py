@@ -27,7 +27,7 @@ Register = Callable[..., None]
 
 
 def harvest_within(instance: Instance, file_bytes: int) -> subprocess.CompletedProcess[str]:
-    """Harvest once in a process whose files cannot grow past a size: what a full disk does, at a place of our choice."""
+    """Harvest once in a process whose files cannot grow past a size: a full disk, at a place of our choice."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))

@@ -65,7 +65,8 @@ def beside(*graphs: set[Triple]) -> set[Triple]:
 
 def below_one(graph: set[Triple]) -> set[Triple]:
     """A graph, and one more node that refers to all its nodes."""
-    return graph | {("_:hub", "<http://p/has>", node) for s, _, o in graph for node in (s, o)}
+    nodes = {term for s, _, o in graph for term in (s, o) if term.startswith("_:")}
+    return graph | {("_:hub", "<http://p/has>", node) for node in nodes}
 
 
 def clique(count: int) -> set[Triple]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from tests.wash.skolem_graphs import (
     Triple,
     below_one,
     beside,
+    both_ways,
     clique,
     moebius,
     paley,
@@ -49,7 +51,42 @@ SYMMETRIC = {
     "many cliques": below_one(beside(*[clique(5)] * 100)),
 }
 
+
+def known_in_pairs(known: list[str]) -> set[Triple]:
+    """For every two of some nodes one more that only those two refer to."""
+    pairs = combinations(range(len(known)), 2)
+    return {(known[at], "<http://p/of>", f"_:{pair[0]}and{pair[1]}") for pair in pairs for at in pair}
+
+
+def two_kinds_of_rings(name: str) -> set[Triple]:
+    """Rings that differ in what is said of their nodes, and a node that refers to all of those."""
+    rings = below_one(beside(ring(3), ring(3)))
+    nodes = {s for s, _, _ in rings if s != "_:hub"}
+    said = {(node, "<http://p/name>", f'"{node[-1]}"') for node in nodes}
+    return {(f"{s}{name}", p, f"{o}{name}" if o.startswith("_:") else o) for s, p, o in rings | said}
+
+
+SUBJECTS = [f"<http://s/{at}>" for at in range(4)]
+FOUND = {(f"<http://s/{at}>", "<http://p/first>", f"_:s{at}") for at in range(4)}
+
+UNEVEN = {
+    "pairs of subjects": known_in_pairs(SUBJECTS),
+    "pairs of subjects, connected": below_one(known_in_pairs(SUBJECTS)),
+    "pairs of nodes with a path": known_in_pairs([f"_:s{at}" for at in range(4)]) | FOUND,
+    "pairs of nodes without": known_in_pairs([f"_:s{at}" for at in range(4)]),
+    "a mark far away": both_ways((at, at + 1) for at in range(60)) | {("_:n0", "<http://p/name>", '"first"')},
+    "two kinds of rings, twice": two_kinds_of_rings("a") | two_kinds_of_rings("b"),
+}
+
 colours = st.lists(st.integers(0, 1), min_size=1, max_size=7)
+
+
+@pytest.mark.parametrize("graph", UNEVEN.values(), ids=UNEVEN.keys())
+def test_nodes_that_only_their_surroundings_tell_apart_are_told_apart(graph: set[Triple]) -> None:
+    """Interchanging them would change the graph, so none of them may get the name of another one."""
+    lines = skolemized(relabelled(graph, 1))
+    for seed in range(2, 16):
+        assert skolemized(relabelled(graph, seed)) == lines
 
 
 @pytest.mark.parametrize("graph", SYMMETRIC.values(), ids=SYMMETRIC.keys())
