@@ -14,6 +14,7 @@ COPY --from=build /opt/harvest /opt/harvest
 COPY --chown=harvest config /etc/harvest
 ENV PATH=/opt/harvest/bin:$PATH \
     PYTHONUNBUFFERED=1 \
+    HARVEST_CONFIG=/etc/harvest/harvest.yaml \
     HARVEST_BIND=0.0.0.0:8080 \
     HARVEST_DATA_DIR=/data/var \
     HARVEST_EXPORTS_DIR=/data/exports \
@@ -26,4 +27,4 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8080/healthz', timeout=4)"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["harvest"]
-CMD ["serve", "--config", "/etc/harvest/harvest.yaml"]
+CMD ["serve"]

@@ -70,7 +70,8 @@ class Ground:
         path = self.folder / "data" / recipe.name
         if not path.exists():
             path.parent.mkdir(exist_ok=True)
-            self.say(f"generating {path.name}")
+            if recipe.only is None and recipe.triples >= 1_000_000:
+                self.say(f"generating {path.name}")
             data.write(recipe, path)
         return path
 

@@ -57,11 +57,15 @@ def check_disk(folder: Path, triples: int) -> None:
 
 
 def others(seconds: float = 0.3) -> float:
-    """Share of all cores that other processes use, from 0 to 1, looked at while this one waits."""
-    busy, whole = _ticks()
+    """
+    Share of all cores that other processes use, from 0 to 1, looked at while this one waits.
+
+    What this process does in the background, such as compacting a store, is not counted.
+    """
+    (busy, whole), own = _ticks(), time.process_time()
     time.sleep(seconds)
-    later_busy, later_whole = _ticks()
-    return (later_busy - busy) / max(later_whole - whole, 1)
+    (later_busy, later_whole), own = _ticks(), time.process_time() - own
+    return max(later_busy - busy - own * os.sysconf("SC_CLK_TCK"), 0) / max(later_whole - whole, 1)
 
 
 def _ticks() -> tuple[int, int]:

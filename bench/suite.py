@@ -23,9 +23,6 @@ CASES: dict[str, Callable[[Ground], Iterator[Row]]] = {
 }
 """By the name that `--only` takes."""
 
-BUSY = 0.1
-"""Share of the cores in the hands of others from which a row says so."""
-
 
 class Failed(Row):
     """A case that could not be measured."""
@@ -39,9 +36,7 @@ def rows(ground: Ground, names: Iterable[str]) -> Iterator[Row]:
             for row in CASES[name](ground):
                 before, busy = busy, others()
                 row.judged = ground.scale.judged
-                row.details["others"] = [round(before, 3), round(busy, 3)]
-                if max(before, busy) > BUSY:
-                    row.notes.append(f"others used {before:.0%} of the cores before it and {busy:.0%} after it")
+                row.others = max(before, busy)
                 yield row
         except (BenchError, HarvestError, SparqlError) as error:
             yield Failed(name, "-", None, notes=[f"not measured: {type(error).__name__}: {error}"])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-HEADINGS = ("case", "data", "ours", "peer", "ratio", "target", "met")
+HEADINGS = ("case", "data", "ours", "peer", "ratio", "target", "met", "others")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class Row:
         shares: Share of each step in our time, the largest first.
         notes: What should be known of it.
         spoiled: Whether the target is missed whatever the figures say; a note tells why.
+        others: Share of the cores that other processes used just before or after it, the larger; 0 to 1.
         judged: Whether the target is held against it; not at sizes that it was not set for.
         details: Further figures for machines.
     """
@@ -72,6 +73,7 @@ class Row:
     shares: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     spoiled: bool = False
+    others: float = 0.0
     judged: bool = True
     details: dict[str, Any] = field(default_factory=dict)
 
@@ -88,15 +90,8 @@ class Row:
         """The row for people."""
         verdict = {True: "yes", False: "NO", None: "-" if self.judged or not self.target else "not judged"}[self.met]
         target = self.target.told(self.unit) if self.target else "-"
-        return (
-            self.case,
-            self.data,
-            _told(self.ours, self.unit),
-            _told(self.peer, self.unit),
-            self._ratio(),
-            target,
-            verdict,
-        )
+        figures = _told(self.ours, self.unit), _told(self.peer, self.unit), self._ratio()
+        return self.case, self.data, *figures, target, verdict, f"{self.others:.0%}"
 
     def _ratio(self) -> str:
         if self.ours is None or self.peer is None:
@@ -116,7 +111,7 @@ class Row:
         """The row for machines."""
         target = {"limit": self.target.limit, "of": self.target.of} if self.target else None
         figures = {"ours": self.ours, "peer": self.peer, "unit": self.unit, "target": target, "met": self.met}
-        told = {"shares": self.shares, "notes": self.notes, "details": self.details}
+        told = {"shares": self.shares, "notes": self.notes, "others": self.others, "details": self.details}
         return {"case": self.case, "data": self.data} | figures | told
 
 

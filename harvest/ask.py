@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import BytesIO
+from typing import TypeVar
 
 import pyoxigraph
+from pyoxigraph import QueryResultsFormat, RdfFormat
 
 from harvest.settings import Settings
 from sparql.errors import RequestError, StoreError
-from sparql.query.results import choose
+from sparql.query.results import ResultFormat, choose
 from sparql.query.syntax import Grammar
 from sparql.store.generations import Generations
+
+Writer = TypeVar("Writer", QueryResultsFormat, RdfFormat)
 
 
 def answer(settings: Settings, text: str, form: str | None) -> Iterator[bytes]:
@@ -41,10 +45,15 @@ def _written(store: pyoxigraph.Store, settings: Settings, text: str, form: str |
     except SyntaxError as error:
         raise RequestError(f"this is no SPARQL query: {error.msg}") from error
     choice = choose("text/tab-separated-values, text/turtle", form)
-    graph = isinstance(found, pyoxigraph.QueryTriples)
-    chosen = choice.graph if graph else choice.solutions
-    if chosen is None:
-        raise RequestError(f"a {'graph' if graph else 'table'} cannot be written as {form}")
     out = BytesIO()
-    found.serialize(out, format=chosen.writer)
+    if isinstance(found, pyoxigraph.QueryTriples):
+        found.serialize(out, format=_fitting(choice.graph, RdfFormat, form))
+    else:
+        found.serialize(out, format=_fitting(choice.solutions, QueryResultsFormat, form))
     return out.getvalue()
+
+
+def _fitting(chosen: ResultFormat | None, kind: type[Writer], form: str | None) -> Writer:
+    if chosen is None or not isinstance(chosen.writer, kind):
+        raise RequestError(f"this result cannot be written as {form}")
+    return chosen.writer

@@ -36,7 +36,7 @@ class Failed(click.ClickException):
         click.secho(f"harvest: {self.message}", fg="red", err=True)
 
 
-def common(function: Callable[P, None]) -> Callable[P, None]:
+def told(function: Callable[P, None]) -> Callable[P, None]:
     """Give a command `--config`, and turn errors into one line and exit code 1."""
 
     @click.option("--config", "config", type=click.Path(path_type=Path), help="Settings file (harvest.yaml).")
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 @main.command()
-@common
+@told
 def serve(config: Path | None) -> None:
     """Run the instance: the schedule in this process, the web front in others. Ends with Ctrl-C or SIGTERM."""
     from harvest.serve import serve as run  # the web front is needed by this command alone
@@ -82,7 +82,7 @@ def serve(config: Path | None) -> None:
 @main.command()
 @click.argument("names", nargs=-1)
 @as_json
-@common
+@told
 def run(names: tuple[str, ...], config: Path | None, as_json: bool) -> None:
     """Harvest providers now and once: those NAMED whatever their dates, or all that are due."""
     _order(settings_of(config), "run", names, as_json, show.results)
@@ -91,7 +91,7 @@ def run(names: tuple[str, ...], config: Path | None, as_json: bool) -> None:
 @main.command()
 @click.argument("name")
 @as_json
-@common
+@told
 def approve(name: str, config: Path | None, as_json: bool) -> None:
     """Let through what the shrink guard holds for provider NAME."""
     _order(settings_of(config), "approve", (name,), as_json, show.results)
@@ -100,7 +100,7 @@ def approve(name: str, config: Path | None, as_json: bool) -> None:
 @main.command()
 @click.argument("name")
 @as_json
-@common
+@told
 def forget(name: str, config: Path | None, as_json: bool) -> None:
     """Remove graph, files and history of provider NAME, which no longer stands in the registry."""
     _order(settings_of(config), "forget", (name,), as_json, show.results)
@@ -108,7 +108,7 @@ def forget(name: str, config: Path | None, as_json: bool) -> None:
 
 @main.command()
 @as_json
-@common
+@told
 def export(config: Path | None, as_json: bool) -> None:
     """Bring the exports to the current versions now."""
     _order(settings_of(config), "export", (), as_json, show.files)
@@ -117,7 +117,7 @@ def export(config: Path | None, as_json: bool) -> None:
 @main.command()
 @click.argument("names", nargs=-1)
 @as_json
-@common
+@told
 def verify(names: tuple[str, ...], config: Path | None, as_json: bool) -> None:
     """Prove that filed bytes, changes, snapshot, store and export agree, for all providers or those NAMED."""
     _order(settings_of(config), "verify", names, as_json, show.proofs)
@@ -146,7 +146,7 @@ def _order(
 @click.argument("registry", required=False, type=click.Path(path_type=Path))
 @click.option("--online", is_flag=True, help="Also fetch each description, and say what would be harvested.")
 @as_json
-@common
+@told
 def check(registry: Path | None, online: bool, config: Path | None, as_json: bool) -> None:
     """Check a registry file, as for a pull request; nothing is written."""
     from harvest.check import check_offline, check_online
@@ -164,7 +164,7 @@ def check(registry: Path | None, online: bool, config: Path | None, as_json: boo
 
 @main.command()
 @as_json
-@common
+@told
 def status(config: Path | None, as_json: bool) -> None:
     """Tell the state of every provider."""
     from harvest.pipeline.reading import Reading
@@ -179,7 +179,7 @@ def status(config: Path | None, as_json: bool) -> None:
 @main.command()
 @click.argument("name")
 @as_json
-@common
+@told
 def history(name: str, config: Path | None, as_json: bool) -> None:
     """List the versions of provider NAME, and the runs that made none."""
     from harvest.pipeline.reading import Reading
@@ -198,7 +198,7 @@ def history(name: str, config: Path | None, as_json: bool) -> None:
 @click.argument("name")
 @click.argument("a", type=int)
 @click.argument("b", type=int)
-@common
+@told
 def diff(name: str, a: int, b: int, config: Path | None) -> None:
     """Print what takes version A of provider NAME to version B, as an N-Quads unified diff; 0 is empty."""
     from harvest.pipeline.reading import Reading
@@ -212,7 +212,7 @@ def diff(name: str, a: int, b: int, config: Path | None) -> None:
 @main.command()
 @click.argument("sparql")
 @click.option("--format", "format_", default=None, help="json, xml, csv, tsv; nt, ttl, rdf for CONSTRUCT and DESCRIBE.")
-@common
+@told
 def query(sparql: str, format_: str | None, config: Path | None) -> None:
     """Answer a SPARQL query (or @FILE) over the current generation."""
     from harvest.ask import answer

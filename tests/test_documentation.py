@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import click
 import pytest
@@ -17,6 +18,10 @@ import harvest.errors
 import sparql.errors
 from harvest.cli import main
 from harvest.settings import Settings
+from sparql.query.limits import QueryLimits
+from sparql.web.app import create_pages
+from sparql.web.catalog import Catalog, Site
+from sparql.web.site import Context
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(ROOT.glob("docs/**/*.md"))]
@@ -42,6 +47,18 @@ def _commands(group: click.Group, prefix: str = "harvest") -> Iterator[tuple[str
             yield from _commands(command, f"{prefix} {name}")
         else:
             yield f"{prefix} {name}", command
+
+
+def _addresses() -> Iterator[str]:
+    """The addresses of the front, with `{}` around what varies; without Flask's own for static files."""
+    unused = cast(Catalog, None)  # no page is asked for
+    app = create_pages(Context(unused, Site("http://localhost"), QueryLimits(), lambda: 0))
+    rules = {
+        re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint != "static"
+    }
+    yield from sorted(rule for rule in rules if rule == "/" or rule.rstrip("/") not in rules - {rule})
 
 
 def _errors() -> Iterator[str]:
@@ -77,6 +94,12 @@ def test_a_command_and_its_options_are_told(words: str) -> None:
     assert re.search(rf"\b{words}\b", TOLD), f"no document names the command {words}"
     options = [o for p in COMMANDS[words].params if isinstance(p, click.Option) for o in p.opts if o.startswith("--")]
     assert [option for option in options if option not in TOLD] == []
+
+
+@pytest.mark.parametrize("address", list(_addresses()))
+def test_an_address_is_told(address: str) -> None:
+    """People and programs open addresses that they read somewhere."""
+    assert f"`{address}`" in TOLD, f"no document names the address `{address}`"
 
 
 @pytest.mark.parametrize("name", list(_errors()))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,15 @@ def scheduled(instance: Instance) -> Iterator[tuple[Desk, Scheduler]]:
 
 def register(instance: Instance, provider: ProviderServer, *keys: str) -> None:
     instance.register(f"p:\n  void: {provider.url}/void.ttl\n" + "".join(f"  {key}\n" for key in keys))
+
+
+def asked(provider: ProviderServer, path: str) -> bool:
+    return provider.asked(path) != []
+
+
+def modified(desk: Desk) -> datetime | None:
+    record = desk.workshop.ledger.provider("p")
+    return record.modified if record else None
 
 
 def versions(desk: Desk) -> int:
@@ -125,7 +135,7 @@ def test_partials_announced_while_a_harvest_runs_are_taken_at_once(
             assert reached.wait(WAIT_S)
             for day, triple in ((2, B1), (3, C1)):
                 release(provider, day, triple, partial=True)
-                until(lambda day=day: provider.asked(f"/{day}.ttl") != [], "the download at sight")  # type: ignore[misc]
+                until(partial(asked, provider, f"/{day}.ttl"), "the download at sight")
             until(
                 lambda: sum(state == "fetched" for _, state in waiting(desk)) >= 2,
                 "both partials filed",
@@ -208,10 +218,7 @@ def test_stopping_in_the_middle_loses_nothing(instance: Instance, provider: Prov
     release(provider, 2, A2)
     with scheduled(instance) as (desk, _):
         until(lambda: versions(desk) >= 1 and not waiting(desk), "nothing waiting")
-        until(
-            lambda: desk.workshop.ledger.provider("p").modified == datetime(2026, 1, 2, tzinfo=UTC),  # type: ignore[union-attr]
-            "the newest release",
-        )
+        until(lambda: modified(desk) == datetime(2026, 1, 2, tzinfo=UTC), "the newest release")
     instance.clock.now = datetime.now(UTC)
     assert instance.graph("p") == {A2}
     assert instance.proven("p")

@@ -207,9 +207,9 @@ def test_a_missing_registry_is_an_error(file: Path) -> None:
 def test_a_large_registry_is_rewritten_quickly(file: Path) -> None:
     """A first look at a thousand providers writes a thousand times."""
     file.write_text("".join(f"p{n}:\n  modified: 2015-10-01\n  void: http://h/{n}\n" for n in range(1000)))
-    started = time.perf_counter()
+    started = time.process_time()
     assert write_modified(file, "p999", NEW, OLD)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 10  # half a second where nothing else runs; minutes if it were quadratic
 
 
 COMMENT = st.text("abc: {}#'\"ü😀-", max_size=12)

@@ -112,8 +112,12 @@ class Announcements:
         return bool(row and row["approved"])
 
     def settle(self, announcement: int, state: str) -> None:
-        """Set the state of an announcement."""
-        self.database.write("UPDATE announcement SET state = ?, retry_at = NULL WHERE id = ?", state, announcement)
+        """Set the state of an announcement; one that was superseded meanwhile stays so."""
+        self.database.write(
+            "UPDATE announcement SET state = ?, retry_at = NULL WHERE id = ? AND state != 'superseded'",
+            state,
+            announcement,
+        )
 
     def get(self, id: int) -> Announcement | None:
         """One announcement, or None."""

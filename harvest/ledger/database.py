@@ -49,19 +49,17 @@ class Database:
         Raises:
             StorageError: The disk is full or the file cannot be written.
         """
-        connection = self._connection()
-        try:
+        with self._told("written"):
+            connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                # Where the disk is full, SQLite may have rolled back by itself.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise StorageError(f"the ledger {self.path} cannot be written: {error}", url=str(self.path)) from error
 
     def write(self, statement: str, *values: Value) -> int:
         """Run one statement in a transaction of its own; returns the last row id."""
@@ -69,13 +67,35 @@ class Database:
             return connection.execute(statement, values).lastrowid or 0
 
     def rows(self, query: str, *values: Value) -> list[sqlite3.Row]:
-        """All rows of a query."""
-        return self._connection().execute(query, values).fetchall()
+        """
+        All rows of a query.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        with self._told("read"):
+            return self._connection().execute(query, values).fetchall()
 
     def row(self, query: str, *values: Value) -> sqlite3.Row | None:
-        """The first row of a query, or None."""
-        found: sqlite3.Row | None = self._connection().execute(query, values).fetchone()
-        return found
+        """
+        The first row of a query, or None.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        with self._told("read"):
+            found: sqlite3.Row | None = self._connection().execute(query, values).fetchone()
+            return found
+
+    @contextmanager
+    def _told(self, verb: str) -> Iterator[None]:
+        """Tell trouble with the file as what it is; a statement that breaks a rule of the layout is a fault of ours."""
+        try:
+            yield
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.NotSupportedError):
+            raise
+        except sqlite3.DatabaseError as error:
+            raise StorageError(f"the ledger {self.path} cannot be {verb}: {error}", url=str(self.path)) from error
 
     def close(self) -> None:
         """Close this thread's connection."""

@@ -77,7 +77,7 @@ class Ledger:
 
     def findings(self, name: str) -> tuple[Finding, ...]:
         """What is wrong with the description now."""
-        rows = self.database.rows("SELECT finding FROM finding WHERE provider = ?", name)
+        rows = self.database.rows("SELECT finding FROM finding WHERE provider = ? ORDER BY rowid", name)
         return tuple(Finding(**json.loads(row["finding"])) for row in rows)
 
     def set_written(self, name: str, modified: datetime | None) -> None:

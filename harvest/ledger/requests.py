@@ -25,11 +25,13 @@ class Requests:
 
     def take(self, now: datetime) -> Request | None:
         """The oldest request that nobody took, now taken; None when there is none, and then nothing is written."""
-        row = self.database.row("SELECT * FROM request WHERE taken IS NULL ORDER BY id LIMIT 1")
-        if row is None:
-            return None
-        self.database.write("UPDATE request SET taken = ? WHERE id = ?", stamp(now), row["id"])
-        return Request(row["id"], row["command"], tuple(json.loads(row["names"])))
+        while (row := self.database.row("SELECT * FROM request WHERE taken IS NULL ORDER BY id LIMIT 1")) is not None:
+            with self.database.transaction() as db:
+                # Meanwhile it may have been withdrawn, or taken by another.
+                mine = "UPDATE request SET taken = ? WHERE id = ? AND taken IS NULL"
+                if db.execute(mine, (stamp(now), row["id"])).rowcount:
+                    return Request(row["id"], row["command"], tuple(json.loads(row["names"])))
+        return None
 
     def finish(self, id: int, answer: dict[str, Any], now: datetime) -> None:
         """File the answer to a request."""

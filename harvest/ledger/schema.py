@@ -55,6 +55,7 @@ MIGRATIONS: Final = (
         retry_at TEXT
     ) STRICT;
     CREATE INDEX announcement_open ON announcement(provider, state);
+    CREATE INDEX announcement_waiting ON announcement(id) WHERE state IN ('seen', 'fetched');
     CREATE TABLE run (
         id INTEGER PRIMARY KEY,
         provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
@@ -89,6 +90,7 @@ MIGRATIONS: Final = (
         digest TEXT,                    -- SHA-256 of the snapshot; NULL until one was written
         PRIMARY KEY (provider, n)
     ) STRICT;
+    CREATE INDEX version_loading ON version(run) WHERE state = 'loading';
     CREATE TABLE finding (
         provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
         finding TEXT NOT NULL           -- JSON Finding

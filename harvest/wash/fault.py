@@ -8,8 +8,10 @@ pieces that end where a tag does: the place is that of the last piece it asked f
 from __future__ import annotations
 
 import codecs
+import io
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO, Final, cast
 from urllib.parse import quote
 
@@ -19,13 +21,14 @@ from harvest.errors import WashError
 from harvest.model import Document
 from harvest.wash.sniff import BOM
 from harvest.wash.unpack import opened
-from sparql.rdf import N3, N_QUADS, N_TRIPLES, Format
+from sparql.rdf import JSON_LD, N3, N_QUADS, N_TRIPLES, Format
 
 EXCERPT: Final = 200
 """Characters of the offending line that a finding shows."""
 
 _PIECE = 1 << 16
 _TAG_OR_TEXT = re.compile(rb"<[^<>]*>?|[^<]+")
+_PLACE = re.compile(r"^Parser error [^:]*: ")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _CONTINUATION = bytes(range(0x80, 0xC0))
 """Bytes that begin no character in UTF-8."""
@@ -52,12 +55,16 @@ def _base(url: str) -> str:
 
 def fault(error: SyntaxError, document: Document, source: Format) -> WashError:
     """What a parser found wrong with a document, with line, column and the text around."""
-    message = f"{document.url} cannot be parsed as {source.name}: {error.msg or error}; nothing of it was harvested"
+    reason = _PLACE.sub("", error.msg or str(error))
+    message = f"{document.url} cannot be parsed as {source.name}: {reason}"
     place = _told(error) or _sought(document, source)
     if place is None:
-        return WashError(message, url=document.url)
-    line, column, excerpt = _shown(document, *place, in_bytes=source is JSON_LD)
-    return WashError(message, url=document.url, line=line, column=column, excerpt=excerpt)
+        return WashError(f"{message}; nothing of it was harvested", url=document.url)
+    line, column = place
+    if source is JSON_LD:
+        column = _in_characters(document, line, column)
+    message += f" (line {line}, column {column}); nothing of it was harvested"
+    return WashError(message, url=document.url, line=line, column=column, excerpt=_excerpt(document, line, column))
 
 
 def _told(error: SyntaxError) -> tuple[int, int] | None:
@@ -114,33 +121,39 @@ class _Crumbs:
         self._after = (self.line + 1, 1 + characters) if newline else (self.line, self.column + characters)
 
 
-def _shown(document: Document, line: int, column: int, *, in_bytes: bool) -> tuple[int, int, str | None]:
-    """
-    Line, column in characters, and the text around; None for it where the document breaks off before.
-
-    The parser of JSON counts columns in bytes, the others in characters.
-    """
+@contextmanager
+def _at_line(document: Document, line: int) -> Iterator[BinaryIO]:
+    """A document from the beginning of a line, or at its end where it has no such line."""
     with opened(document.path, document.url) as stream:
-        if stream.read(len(BOM)) != BOM:
-            stream.seek(0)
-        for _ in range(line - 1):
-            if not _skipped(stream):
-                return line, column, None
-        return line, *_window(stream, column, in_bytes)
+        if cast(io.BufferedReader, stream).peek(len(BOM)).startswith(BOM):
+            stream.read(len(BOM))
+        while line > 1 and (piece := stream.readline(_PIECE)):
+            line -= piece.endswith(b"\n")
+        yield stream
 
 
-def _skipped(stream: BinaryIO) -> bool:
-    """Whether there was a line to read past, which may be the whole document."""
-    piece = stream.readline(_PIECE)
-    while len(piece) == _PIECE and not piece.endswith(b"\n"):
-        piece = stream.readline(_PIECE)
-    return piece.endswith(b"\n")
+def _in_characters(document: Document, line: int, column: int) -> int:
+    """A column that counts bytes, as the parser of JSON has it, in characters."""
+    found = 1
+    with _at_line(document, line) as stream:
+        while column > 1 and (piece := stream.read(min(column - 1, _PIECE))):
+            column -= len(piece)
+            found += len(piece.translate(None, _CONTINUATION))
+    return found
 
 
-def _window(stream: BinaryIO, column: int, in_bytes: bool) -> tuple[int, str]:
-    """A column of the stream's next line in characters, and the text around it."""
+def _excerpt(document: Document, line: int, column: int) -> str:
+    """The text around a place, from its own line, which may be the whole document."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     text = ""
     passed = 0
-    while piece := stream.readline(_PIECE):
-        if in_bytes and passed + len(text)
+    with _at_line(document, line) as stream:
+        while piece := stream.readline(_PIECE):
+            text += decoder.decode(piece)
+            if piece.endswith(b"\n") or passed + len(text) > column + EXCERPT:
+                break
+            far = max(0, len(text) - 2 * EXCERPT)
+            text, passed = text[far:], passed + far
+    text = text.rstrip("\r\n")
+    start = max(0, min(column - 1 - passed - EXCERPT // 2, len(text) - EXCERPT))
+    return text[start : start + EXCERPT]

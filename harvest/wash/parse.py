@@ -21,7 +21,7 @@ from harvest.wash.fault import fault, quads_of
 from harvest.wash.sniff import BOM, HEAD, sniff
 from harvest.wash.unpack import opened
 from harvest.wash.wellformed import WellFormed
-from sparql.rdf import RDF_XML, Format
+from sparql.rdf import JSON_LD, RDF_XML, Format
 
 
 class Sink(Protocol):
@@ -58,7 +58,7 @@ def parse(document: Document, ordinal: int, ground: Sink, blank: Sink) -> Parsed
     with opened(document.path, document.url) as stream:
         head = stream.read(HEAD)
         found = sniff(head, document.media_type, document.url)
-        splitter = _Splitter(document.url, ordinal, ground, blank)
+        splitter = _Splitter(document.url, found, ordinal, ground, blank)
         watch = WellFormed().watch if found is RDF_XML else None
         whole = io.BufferedReader(_Chain(head.removeprefix(BOM), stream, watch), 1 << 18)
         try:
@@ -109,8 +109,9 @@ class _Splitter:
     A chunk without `_:` passes as it is, which makes data without blank nodes cost nothing.
     """
 
-    def __init__(self, url: str, ordinal: int, ground: Sink, blank: Sink) -> None:
+    def __init__(self, url: str, source: Format, ordinal: int, ground: Sink, blank: Sink) -> None:
         self._url = url
+        self._source = source
         self._mark = b"_:d%d-" % ordinal
         self._ground = ground
         self._blank = blank
@@ -125,7 +126,7 @@ class _Splitter:
         lines = b"".join((*self._rest, data[:cut]))
         self._rest = [data[cut:]]
         if b"--ltr .\n" in lines or b"--rtl .\n" in lines:
-            raise self._newer("a literal with a base direction")
+            lines = self._undirected(lines)
         if b"_:" in lines or b"<<(" in lines:
             self._split(lines)
         else:
@@ -156,6 +157,12 @@ class _Splitter:
         if subject.startswith(b"_:"):
             subject = self._mark + subject[2:]
         return b" ".join((subject, predicate, value)), True
+
+    def _undirected(self, lines: bytes) -> bytes:
+        """The lines without base directions, which JSON-LD 1.1 leaves out of RDF (JSON-LD 1.1 API, section 8.2)."""
+        if self._source is not JSON_LD:
+            raise self._newer("a literal with a base direction")
+        return lines.replace(b"--ltr .\n", b" .\n").replace(b"--rtl .\n", b" .\n")
 
     def _newer(self, what: str) -> WashError:
         message = f"{self._url} holds {what} (RDF 1.2), which most RDF software cannot read yet; publish RDF 1.1"

@@ -242,8 +242,10 @@ class Pool:
             await self._refresh_one()
             if not self._queue and all(worker.ready and worker.deadline is None for worker in self._workers):
                 self._look.clear()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._look.wait(), IDLE_TICK_S)
+                # Not asyncio.wait_for: in Python 3.11 it loses a cancellation that comes with what it waits for.
+                timer = asyncio.get_running_loop().call_later(IDLE_TICK_S, self._look.set)
+                await self._look.wait()
+                timer.cancel()
             else:
                 await asyncio.sleep(BUSY_TICK_S)
 

@@ -88,6 +88,11 @@ class WorkerProcess:
         return found
 
     @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    @property
     def ended(self) -> bool:
         """Whether the worker is ended, or about to be."""
         return self._verdict is not None

@@ -125,7 +125,8 @@ def prefer(accept: str | None, offered: Sequence[ResultFormat]) -> ResultFormat 
     best: tuple[float, int] = (0.0, -1)
     chosen = None
     for form in offered:
-        rank = max(_rank(media_type, ranges) for media_type in (form.media_type, *form.aliases))
+        named = [(q, 2) for media_range, q in ranges if media_range in form.aliases]
+        rank = max([_rank(form.media_type, ranges), *named])
         if rank[0] > 0 and rank > best:
             best, chosen = rank, form
     return chosen

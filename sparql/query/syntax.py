@@ -22,6 +22,11 @@ from sparql.errors import ForbiddenError, RequestError
 _PLACE: Final = re.compile(r"error at (\d+):(\d+): expected (.*)", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 _KEYWORD: Final = re.compile(r"\b[A-Z][A-Z_]+\b")
+_OPAQUE: Final = re.compile(
+    r"""<[^<>"{}|^`\\\s]*>|\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#[^\n]*""", re.DOTALL
+)
+_DECLARED: Final = re.compile(r"\bprefix\s+([\w.-]*):", re.IGNORECASE)
+_PREFIXED: Final = re.compile(r"(?<![\w?$:@.-])([^\W_][\w-]*|):(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +38,13 @@ class Failure:
         offset: Index into the text.
         line: From 1.
         column: In characters, from 1.
-        undeclared: Whether a prefix without declaration stands before it.
+        reason: What is wrong there, when that is known.
     """
 
     offset: int
     line: int
     column: int
-    undeclared: bool = False
+    reason: str = ""
 
 
 class Grammar:
@@ -96,7 +101,7 @@ def disguise(word: str, text: str) -> str:
 
 def read_failure(message: str, text: str) -> Failure:
     """
-    The place that an error message of the parser tells.
+    The place that an error message of the parser tells, or that of a prefix that is not declared.
 
     The parser takes as many characters as a keyword has before it compares, so where it expected only keywords the
     place it tells lies behind the true one by the length of the longest.
@@ -104,13 +109,26 @@ def read_failure(message: str, text: str) -> Failure:
     found = _PLACE.match(message)
     if found is None:
         return Failure(0, 1, 1)
+    used = _undeclared(text)
+    if used is not None:
+        return _place(used.start(), text, f"the prefix {used[1]}: is not declared")
     line, column, expected = int(found[1]), int(found[2]), found[3]
     offset = sum(len(earlier) + 1 for earlier in text.split("\n")[: line - 1]) + column - 1
     if '"' not in expected and "['" not in expected:
         offset -= max((len(keyword) for keyword in _KEYWORD.findall(expected)), default=0)
-    offset = min(max(offset, 0), len(text))
+    return _place(min(max(offset, 0), len(text)), text, "")
+
+
+def _place(offset: int, text: str, reason: str) -> Failure:
     before = text[:offset]
-    return Failure(offset, before.count("\n") + 1, offset - before.rfind("\n"), "Prefix not found" in expected)
+    return Failure(offset, before.count("\n") + 1, offset - before.rfind("\n"), reason)
+
+
+def _undeclared(text: str) -> re.Match[str] | None:
+    """The first prefix that is used and not declared, the commonest mistake; the parser tells it only now and then."""
+    plain = _OPAQUE.sub(lambda opaque: re.sub(r"[^\n]", " ", opaque[0]), text)
+    declared = set(_DECLARED.findall(plain))
+    return next((used for used in _PREFIXED.finditer(plain) if used[1] not in declared), None)
 
 
 def syntax_error(text: str, failure: Failure) -> RequestError:
@@ -119,7 +137,7 @@ def syntax_error(text: str, failure: Failure) -> RequestError:
     start = max(0, failure.column - 60)
     shown = line[start : start + 100].replace("\t", " ")
     caret = " " * (failure.column - 1 - start) + "^"
-    reason = " (a prefix is not declared)" if failure.undeclared else ""
+    reason = f" ({failure.reason})" if failure.reason else ""
     return RequestError(
         f"The query does not parse near line {failure.line}, column {failure.column}{reason}:\n{shown}\n{caret}"
     )

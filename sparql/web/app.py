@@ -16,8 +16,8 @@ from sparql.web.catalog import Catalog, Site
 from sparql.web.client import Message, Receive, Send
 from sparql.web.downloads import downloads
 from sparql.web.endpoint import PATH, Endpoint
-from sparql.web.gateway import Gateway
 from sparql.web.figures import moment, number, prose, size
+from sparql.web.gateway import Gateway
 from sparql.web.headers import OPEN, PAGE, PREFLIGHT
 from sparql.web.pages import pages
 from sparql.web.site import HTML, JSON, Context, put_context

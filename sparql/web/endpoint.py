@@ -126,6 +126,8 @@ async def _send_chunks(answer: Answer, headers: list[tuple[bytes, bytes]], clien
         async for chunk in answer:
             if not await client.chunk(chunk):
                 return
+    except ClientGone:
+        return
     except SparqlError as error:
         log.warning("A result was broken off: %s", error.message)
         return

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import socket
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -24,7 +25,7 @@ STOP_S = 10
 """How long running requests may take after the server is told to stop."""
 
 
-def run(target: str, host: str, port: int) -> None:
+def run(target: str, host: str, port: int, parent: int | None = None) -> None:
     """
     Serve until SIGTERM or SIGINT; to be called in the main thread of a process.
 
@@ -34,10 +35,16 @@ def run(target: str, host: str, port: int) -> None:
         target: `module:function`; the function takes nothing and returns what `create_app` made.
         host: Address to listen on.
         port: TCP port.
+        parent: Id of the process that started this one, if it is to end with it however that ends.
 
     Raises:
+        OSError: The address cannot be listened on.
         SystemExit: The child process failed.
     """
+    if parent is not None:
+        die_with_parent(parent)
+    # Granian shares a port that another instance of it has, and panics at one that another program has.
+    socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     server = Granian(
         target,
         address=host,

@@ -22,7 +22,7 @@ from tests.revise.test_replace import Lines
 def test_the_delta_and_the_literal_algorithm_end_in_the_same_graph(
     coverage: str, a: frozenset[bytes], b: frozenset[bytes]
 ) -> None:
-    """Subjects of the input and the blank nodes that go with them, deleted by SPARQL and inserted anew, or the delta."""
+    """What the input names and what goes with it, deleted by SPARQL and inserted anew; or the delta."""
     full = coverage == "full"
     with TemporaryDirectory() as name:
         root = Path(name)

@@ -1,0 +1,506 @@
+"""Query workers: answers, limits, generations, accidents. Real processes over a real store."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlencode
+
+import pytest
+
+from sparql.errors import (
+    ClientGone,
+    ForbiddenError,
+    NotAcceptable,
+    Overloaded,
+    QueryCrash,
+    QueryMemory,
+    QueryTimeout,
+    RequestError,
+    SparqlError,
+    StoreError,
+    TooLarge,
+)
+from sparql.query.limits import QueryLimits
+from sparql.query.pool import Answer, Pool, Ticket
+from sparql.query.request import HttpRequest, QueryRequest, read_request
+from tests.query.stores import BASE, Shelf, items
+
+T = TypeVar("T")
+BASE_IRI = "http://localhost/sparql"
+COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
+ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
+HUGE = "SELECT * { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c ?f"
+LONG = "SELECT * { ?a ?b ?c . ?d ?e ?f }"
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+    """Two graphs of 1,000 items; tests that publish have a shelf of their own."""
+    shelf = Shelf(tmp_path_factory.mktemp("store"))
+    shelf.add([*items(1000, "a"), *items(1000, "b")])
+    return shelf
+
+
+def request(text: str, accept: str | None = None, **parameters: str) -> QueryRequest:
+    made = read_request(HttpRequest("GET", urlencode({"query": text, **parameters}), accept=accept))
+    assert made is not None
+    return made
+
+
+def ticket() -> Ticket:
+    return Ticket(lambda: None)
+
+
+@asynccontextmanager
+async def running(root: Path, limits: QueryLimits) -> AsyncIterator[Pool]:
+    """A pool with all its workers ready."""
+    pool = Pool(root, limits, BASE_IRI)
+    pool.start()
+    try:
+        await until(lambda: len(pool._idle) == limits.workers)
+        yield pool
+    finally:
+        await pool.close()
+
+
+async def until(true: Callable[[], bool], seconds: float = 20) -> None:
+    """Return when something is true."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not come to pass"
+        await asyncio.sleep(0.01)
+
+
+async def whole(answer: Answer) -> bytes:
+    """All of an answer."""
+    return answer.whole if answer.whole is not None else b"".join([chunk async for chunk in answer])
+
+
+async def text(pool: Pool, asked: QueryRequest) -> str:
+    return (await whole(await pool.ask(asked, ticket()))).decode()
+
+
+async def error(awaitable: Awaitable[object]) -> SparqlError:
+    with pytest.raises(SparqlError) as caught:
+        await awaitable
+    return caught.value
+
+
+def pids(pool: Pool) -> set[int]:
+    return {worker.pid for worker in pool._workers}
+
+
+def seconds_of(pid: int) -> float:
+    """Processor time that a process has taken; 0 when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except FileNotFoundError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def csv(count: int) -> str:
+    return f"n\r\n{count}\r\n"
+
+
+FORMATS = [
+    ("ASK {}", "json", '{"head":{},"boolean":true}'),
+    ("ASK {}", "xml", "<boolean>true</boolean>"),
+    ("SELECT (1 AS ?x) {}", "json", '"bindings":[{"x":{"type":"literal","value":"1"'),
+    ("SELECT (1 AS ?x) {}", "xml", "<result><binding"),
+    ("SELECT (1 AS ?x) {}", "csv", "x\r\n1\r\n"),
+    ("SELECT (1 AS ?x) {}", "tsv", "?x\n1\n"),
+    ("CONSTRUCT { <a:s> <a:p> 'x' } {}", "ttl", '<a:s> <a:p> "x" .'),
+    ("CONSTRUCT { <a:s> <a:p> 'x' } {}", "nt", '<a:s> <a:p> "x" .\n'),
+    ("CONSTRUCT { <a:s> <a:p> 'x' } {}", "nq", '<a:s> <a:p> "x" .\n'),
+    ("CONSTRUCT { <a:s> <a:p> 'x' } {}", "trig", '<a:s> <a:p> "x" .'),
+    ("CONSTRUCT { <a:s> <a:p> 'x' } {}", "n3", '<a:s> <a:p> "x" .'),
+    ("CONSTRUCT { <a:s> <http://a/p> 'x' } {}", "rdf", "<rdf:RDF"),
+    ("CONSTRUCT { <a:s> <a:p> 'x' } {}", "jsonld", '"@id":"a:s"'),
+    (f"DESCRIBE <{BASE}item/1>", "nt", f"<{BASE}item/1> <{BASE}value>"),
+]
+
+DATASETS = [
+    ({}, COUNT, 6000),
+    ({}, COUNT.replace("{", f"FROM <{BASE}graph/a> {{"), 3000),
+    ({}, COUNT.replace("{", f"FROM NAMED <{BASE}graph/a> {{"), 0),
+    ({}, "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }", 6000),
+    ({"default-graph-uri": f"{BASE}graph/a"}, COUNT, 3000),
+    ({"default-graph-uri": f"{BASE}graph/a"}, COUNT.replace("{", f"FROM <{BASE}graph/none> {{"), 3000),
+    ({"default-graph-uri": f"{BASE}graph/a"}, "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }", 0),
+    ({"named-graph-uri": f"{BASE}graph/b"}, COUNT, 0),
+    ({"named-graph-uri": f"{BASE}graph/b"}, "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }", 3000),
+]
+
+
+@pytest.fixture(scope="module")
+def ask(shelf: Shelf) -> Iterator[Callable[[QueryRequest], str]]:
+    """One pool for all that does no harm."""
+    with asyncio.Runner() as runner:
+        pool = Pool(shelf.root, QueryLimits(workers=1), BASE_IRI)
+
+        async def start() -> None:
+            pool.start()
+
+        runner.run(start())
+        yield lambda asked: runner.run(text(pool, asked))
+        runner.run(pool.close())
+
+
+@pytest.mark.parametrize(("query", "name", "expected"), FORMATS)
+def test_every_format_can_be_had(ask: Callable[[QueryRequest], str], query: str, name: str, expected: str) -> None:
+    """All that the store writes."""
+    assert expected in ask(request(query, format=name))
+
+
+@pytest.mark.parametrize(("parameters", "query", "count"), DATASETS)
+def test_the_dataset_is_that_of_the_request_then_the_query_then_the_setting(
+    ask: Callable[[QueryRequest], str], parameters: dict[str, str], query: str, count: int
+) -> None:
+    """Source: SPARQL 1.1 Protocol, section 2.1.4."""
+    assert ask(request(query, "text/csv", **parameters)) == csv(count)
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "message"),
+    [
+        (
+            request("SELECT * {\n ?s ex:p ?o }"),
+            RequestError,
+            r"line 2, column 5 \(the prefix ex: is not declared\)",
+        ),
+        (request("SELECT (<http://a/f>(1) AS ?x) {}"), RequestError, "custom function"),
+        (request("SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }"), ForbiddenError, "SERVICE"),
+        (request("INSERT DATA { <a:b> <a:c> <a:d> }"), RequestError, "line 1, column 1"),
+        (request("SELECT * {}", "text/turtle"), NotAcceptable, "application/sparql-results"),
+        (request("CONSTRUCT WHERE { ?s ?p ?o }", format="csv"), NotAcceptable, "text/turtle"),
+    ],
+)
+def test_what_cannot_be_answered_is_told(
+    ask: Callable[[QueryRequest], str], asked: QueryRequest, kind: type[SparqlError], message: str
+) -> None:
+    """With the error of its kind, and the worker goes on."""
+    with pytest.raises(kind, match=message):
+        ask(asked)
+    assert "true" in ask(request("ASK {}"))
+
+
+def test_relative_iris_are_resolved_against_the_endpoint(ask: Callable[[QueryRequest], str]) -> None:
+    """Source: SPARQL 1.1 Query Language, section 4.1.1.2."""
+    assert "http://localhost/x" in ask(request("SELECT (STR(<x>) AS ?x) {}", "text/csv"))
+
+
+def test_a_long_result_comes_whole(ask: Callable[[QueryRequest], str]) -> None:
+    """In chunks, each row once."""
+    lines = ask(
+        request("SELECT ?s ?o { ?s <http://example.org/value> ?o . ?x <http://example.org/value> 5 }", "text/csv")
+    )
+    assert len(set(lines.split("\r\n"))) == 1002
+    rows = ask(
+        request("SELECT ?s ?p ?o ?x { ?s ?p ?o . VALUES ?x { 1 2 3 4 5 6 7 8 9 } }", "text/tab-separated-values")
+    )
+    assert rows.count("\n") == 54_001
+
+
+def test_no_union_leaves_the_default_graph_empty(shelf: Shelf) -> None:
+    """The setting: named graphs are then to be named."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, union_default_graph=False)) as pool:
+            assert await text(pool, request(COUNT, "text/csv")) == csv(0)
+
+    asyncio.run(test())
+
+
+def test_an_endless_query_is_ended_and_its_processor_time_stops(shelf: Shelf) -> None:
+    """The store cannot be interrupted, so its process is; another takes its place."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, timeout_s=0.5)) as pool:
+            (before,) = pids(pool)
+            began = time.monotonic()
+            failure = await error(pool.ask(request(ENDLESS), ticket()))
+            assert type(failure) is QueryTimeout
+            assert "0.5 s" in failure.message
+            assert time.monotonic() - began < 1.5
+            await until(lambda: seconds_of(before) == 0, 1)
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+            assert pids(pool) != {before}
+
+    asyncio.run(test())
+
+
+def test_a_client_can_ask_for_less_time_but_not_for_more(shelf: Shelf) -> None:
+    """The limit protects others."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, timeout_s=0.6)) as pool:
+            assert "0.2 s" in (await error(pool.ask(request(ENDLESS, timeout="0.2"), ticket()))).message
+            assert "0.6 s" in (await error(pool.ask(request(ENDLESS, timeout="60"), ticket()))).message
+
+    asyncio.run(test())
+
+
+def test_a_query_that_takes_too_much_memory_is_ended(shelf: Shelf) -> None:
+    """Before it takes the machine's."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, memory_bytes=150 << 20)) as pool:
+            failure = await error(pool.ask(request(HUGE), ticket()))
+            assert type(failure) is QueryMemory
+            assert "150 MiB" in failure.message
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+
+    asyncio.run(test())
+
+
+def test_a_result_with_too_many_rows_is_refused_while_nothing_is_sent(shelf: Shelf) -> None:
+    """Then the client still gets a status."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, max_rows=100)) as pool:
+            for asked in (
+                request("SELECT ?s { ?s ?p ?o } LIMIT 101"),
+                request("SELECT ?s { ?s ?p ?o } LIMIT 101", "text/csv"),
+                request("CONSTRUCT WHERE { ?s ?p ?o }", format="ttl"),
+                request("CONSTRUCT WHERE { ?s ?p ?o }", format="nt"),
+            ):
+                assert type(await error(pool.ask(asked, ticket()))) is TooLarge
+            assert (await text(pool, request("SELECT ?s { ?s ?p ?o } LIMIT 100", "text/csv"))).count("\n") == 101
+
+    asyncio.run(test())
+
+
+def test_a_result_that_grows_too_long_raises_on_its_way(shelf: Shelf) -> None:
+    """A part must not pass for the whole."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, max_rows=20_000)) as pool:
+            answer = await pool.ask(request(LONG), ticket())
+            assert answer.whole is None
+            assert type(await error(whole(answer))) is TooLarge
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+
+    asyncio.run(test())
+
+
+def test_time_counts_while_a_result_is_sent(shelf: Shelf) -> None:
+    """A client that reads nothing must not hold a worker."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, timeout_s=0.5, max_rows=1 << 40)) as pool:
+            answer = await pool.ask(request(LONG), ticket())
+            worker = answer._worker
+            assert worker is not None
+            await until(lambda: worker.ended)
+            assert type(await error(whole(answer))) is QueryTimeout
+
+    asyncio.run(test())
+
+
+def test_an_answer_that_is_closed_ends_its_query(shelf: Shelf) -> None:
+    """Its client is gone."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, max_rows=1 << 40)) as pool:
+            (before,) = pids(pool)
+            answer = await pool.ask(request(LONG), ticket())
+            answer.close()
+            await until(lambda: seconds_of(before) == 0)
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+
+    asyncio.run(test())
+
+
+def test_a_ticket_that_is_given_up_ends_its_query(shelf: Shelf) -> None:
+    """Before the first byte, at a worker or in the queue."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+            slow: list[float] = []
+            first, second = Ticket(lambda: slow.append(1)), Ticket(lambda: slow.append(2))
+            asked = asyncio.create_task(error(pool.ask(request(ENDLESS), first)))
+            queued = asyncio.create_task(error(pool.ask(request(ENDLESS), second)))
+            await until(lambda: {1, 2} <= {*slow})
+            second.end(ClientGone("gone"))
+            assert type(await queued) is ClientGone
+            first.end(ClientGone("gone"))
+            assert type(await asked) is ClientGone
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+
+    asyncio.run(test())
+
+
+def test_a_cancelled_task_gives_its_worker_back(shelf: Shelf) -> None:
+    """Servers cancel what they run when they shut down."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+            asked = asyncio.create_task(pool.ask(request(ENDLESS), ticket()))
+            queued = asyncio.create_task(pool.ask(request(COUNT), ticket()))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            queued.cancel()
+            asked.cancel()
+            await asyncio.wait([asked, queued])
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+
+    asyncio.run(test())
+
+
+def test_waiting_for_a_worker_is_bounded(shelf: Shelf) -> None:
+    """In time and in number; the client is told to come again."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, wait_s=0.3, waiting=1)) as pool:
+            busy = Ticket(lambda: None)
+            endless = asyncio.create_task(error(pool.ask(request(ENDLESS), busy)))
+            await asyncio.sleep(0)
+            waiting = asyncio.create_task(error(pool.ask(request(COUNT), ticket())))
+            await asyncio.sleep(0)
+            refused = await error(pool.ask(request(COUNT), ticket()))
+            assert (type(refused), refused.retriable) == (Overloaded, True)
+            assert "already" in refused.message
+            assert "0.3 s" in (await waiting).message
+            busy.end(ClientGone("gone"))
+            await endless
+
+    asyncio.run(test())
+
+
+def test_queries_are_answered_in_the_order_they_came(shelf: Shelf) -> None:
+    """Nobody waits for ever."""
+
+    async def test() -> list[int]:
+        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+            done: list[int] = []
+
+            async def one(number: int) -> None:
+                await text(pool, request(f"SELECT ({number} AS ?x) {{}}"))
+                done.append(number)
+
+            await asyncio.gather(*(one(number) for number in range(20)))
+            return done
+
+    assert asyncio.run(test()) == list(range(20))
+
+
+@pytest.mark.parametrize("how", ["killed", "deep"])
+def test_a_worker_that_breaks_down_is_replaced(shelf: Shelf, how: str) -> None:
+    """The query that it had is lost, no other."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+            (before,) = pids(pool)
+            query = ENDLESS if how == "killed" else "SELECT * " + "{" * 30_000 + "}" * 30_000
+            asked = asyncio.create_task(error(pool.ask(request(query), ticket())))
+            if how == "killed":
+                await until(lambda: seconds_of(before) > 0.2)
+                os.kill(before, signal.SIGKILL)
+            assert type(await asked) is QueryCrash
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+
+    asyncio.run(test())
+
+
+def test_an_idle_worker_that_dies_is_replaced_unnoticed(shelf: Shelf) -> None:
+    """The kernel may need its memory."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=2)) as pool:
+            for pid in pids(pool):
+                os.kill(pid, signal.SIGKILL)
+            await until(lambda: all(worker.ended for worker in pool._workers))
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+
+    asyncio.run(test())
+
+
+def test_a_new_generation_is_read_by_the_next_query_and_no_running_one(tmp_path: Path) -> None:
+    """Readers never see half a harvest; the old generation goes when nobody reads it."""
+
+    async def test() -> None:
+        shelf = Shelf(tmp_path)
+        first = shelf.add(items(3000, "a"))
+        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+            assert pool.served() == 1
+            answer = await pool.ask(
+                request("SELECT ?s ?x { ?s ?p ?o . VALUES ?x { 1 2 3 4 5 6 7 8 9 } }", "text/csv"), ticket()
+            )
+            assert answer.whole is None
+            second = shelf.add(items(3000, "b"))
+            assert shelf.generations.collect() == []
+            assert (await whole(answer)).count(b"\n") == 1 + 9 * 9000
+            again = await pool.ask(request(COUNT, "text/csv"), ticket())
+            assert (answer.generation, again.generation) == (first.number, second.number)
+            assert again.whole == csv(18_000).encode()
+            assert shelf.generations.collect() == [first.number]
+
+    asyncio.run(test())
+
+
+def test_idle_workers_move_to_a_new_generation_by_themselves(tmp_path: Path) -> None:
+    """Otherwise one that nobody asks would keep an old generation on the disk."""
+
+    async def test() -> None:
+        shelf = Shelf(tmp_path)
+        shelf.add(items(10, "a"))
+        async with running(shelf.root, QueryLimits(workers=2)) as pool:
+            shelf.add(items(10, "b"))
+            await until(lambda: {worker.generation for worker in pool._idle} == {2})
+            assert shelf.generations.collect() == [1]
+
+    asyncio.run(test())
+
+
+def test_before_the_first_generation_there_are_no_data(tmp_path: Path) -> None:
+    """An instance starts before its first harvest, and answers as soon as there is one."""
+
+    async def test() -> None:
+        shelf = Shelf(tmp_path)
+        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+            failure = await error(pool.ask(request(COUNT), ticket()))
+            assert (type(failure), failure.retriable) == (StoreError, True)
+            assert pool.served() == 0
+            shelf.add(items(5, "a"))
+            assert await text(pool, request(COUNT, "text/csv")) == csv(15)
+
+    asyncio.run(test())
+
+
+def test_a_generation_that_cannot_be_opened_leaves_the_last_one_served(tmp_path: Path) -> None:
+    """A damaged disk is no reason to answer nothing."""
+
+    async def test() -> None:
+        shelf = Shelf(tmp_path)
+        shelf.add(items(5, "a"))
+        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+            broken = shelf.root / "generations" / "000002"
+            broken.mkdir()
+            (shelf.root / "generations" / "000002.lock").touch()
+            (shelf.root / "new").symlink_to("generations/000002")
+            (shelf.root / "new").replace(shelf.root / "current")
+            assert await text(pool, request(COUNT, "text/csv")) == csv(15)
+
+    asyncio.run(test())
+
+
+def test_closing_leaves_no_process(shelf: Shelf) -> None:
+    """Also not one with an endless query."""
+
+    async def test() -> set[int]:
+        async with running(shelf.root, QueryLimits(workers=2)) as pool:
+            asked = asyncio.create_task(error(pool.ask(request(ENDLESS), ticket())))
+            await asyncio.sleep(0)
+            started = pids(pool)
+        await asked
+        return started
+
+    assert [pid for pid in asyncio.run(test()) if Path(f"/proc/{pid}").exists()] == []

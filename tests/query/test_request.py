@@ -1,0 +1,110 @@
+"""SPARQL 1.1 Protocol requests."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+
+from sparql.errors import ForbiddenError, MethodRefused, RequestError, SparqlError, UnsupportedMedia
+from sparql.query.request import FORM, QUERY, UPDATE, HttpRequest, QueryRequest, read_request
+from sparql.query.results import CSV, JSON
+
+ASK = "ASK {}"
+
+
+def get(*parameters: tuple[str, str], accept: str | None = None) -> QueryRequest | None:
+    return read_request(HttpRequest("GET", urlencode(parameters), accept=accept))
+
+
+def post(content_type: str, body: bytes, query_string: str = "") -> QueryRequest | None:
+    return read_request(HttpRequest("POST", query_string, content_type, body=body))
+
+
+def test_a_query_comes_by_get() -> None:
+    """Source: SPARQL 1.1 Protocol, section 2.1.1."""
+    request = get(("query", "SELECT * { ?s ?p 'ü&+' }"))
+    assert request is not None
+    assert request.text == "SELECT * { ?s ?p 'ü&+' }"
+
+
+@pytest.mark.parametrize("content_type", [FORM, f"{FORM}; charset=UTF-8", FORM.upper()])
+def test_a_query_comes_as_a_form(content_type: str) -> None:
+    """Source: SPARQL 1.1 Protocol, section 2.1.2; browsers add a charset."""
+    request = post(content_type, urlencode({"query": ASK, "default-graph-uri": "http://a/g"}).encode())
+    assert request is not None
+    assert (request.text, request.default_graphs) == (ASK, ("http://a/g",))
+
+
+def test_a_query_comes_as_the_body() -> None:
+    """Source: SPARQL 1.1 Protocol, section 2.1.3; the dataset then stands in the address."""
+    request = post(QUERY, "ASK { ?s ?p 'ü' }".encode(), urlencode({"named-graph-uri": "http://a/g"}))
+    assert request is not None
+    assert (request.text, request.named_graphs) == ("ASK { ?s ?p 'ü' }", ("http://a/g",))
+
+
+def test_without_a_query_a_get_asks_for_something_else() -> None:
+    """The same address gives the description of the endpoint, and the query page."""
+    assert get() is None
+    assert get(("default-graph-uri", "http://a/g")) is None
+
+
+def test_an_empty_query_is_a_query() -> None:
+    """It is the parser that tells what is wrong with it."""
+    request = get(("query", ""))
+    assert request is not None
+    assert request.text == ""
+
+
+@pytest.mark.parametrize(
+    ("request_", "error"),
+    [
+        (HttpRequest("GET", urlencode([("query", ASK), ("query", ASK)])), RequestError),
+        (HttpRequest("POST", "", FORM, body=b"a=b"), RequestError),
+        (HttpRequest("POST", urlencode({"query": ASK}), FORM, body=urlencode({"query": ASK}).encode()), RequestError),
+        (HttpRequest("POST", urlencode({"query": ASK}), QUERY, body=ASK.encode()), RequestError),
+        (HttpRequest("GET", "query=%FF"), RequestError),
+        (HttpRequest("POST", "", QUERY, body=b"ASK { ?s ?p '\xff' }"), RequestError),
+        (HttpRequest("GET", urlencode({"query": ASK, "default-graph-uri": "no iri"})), RequestError),
+        (HttpRequest("GET", urlencode({"query": ASK, "named-graph-uri": ""})), RequestError),
+        (HttpRequest("GET", urlencode({"query": ASK, "format": "hologram"})), RequestError),
+        (HttpRequest("GET", urlencode({"query": ASK, "timeout": "soon"})), RequestError),
+        (HttpRequest("GET", urlencode({"query": ASK, "timeout": "-1"})), RequestError),
+        (HttpRequest("GET", urlencode({"query": ASK, "timeout": "nan"})), RequestError),
+        (HttpRequest("POST", "", UPDATE, body=b"CLEAR ALL"), ForbiddenError),
+        (HttpRequest("POST", "", FORM, body=urlencode({"update": "CLEAR ALL"}).encode()), ForbiddenError),
+        (HttpRequest("GET", urlencode({"update": "CLEAR ALL"})), ForbiddenError),
+        (HttpRequest("GET", urlencode({"query": ASK, "using-graph-uri": "http://a/g"})), ForbiddenError),
+        (HttpRequest("POST", "", "text/plain", body=ASK.encode()), UnsupportedMedia),
+        (HttpRequest("POST", "", "", body=ASK.encode()), UnsupportedMedia),
+        (HttpRequest("POST", "", f"{QUERY}; charset=utf-16", body=ASK.encode("utf-16")), UnsupportedMedia),
+        (HttpRequest("PUT", urlencode({"query": ASK})), MethodRefused),
+        (HttpRequest("DELETE", ""), MethodRefused),
+    ],
+)
+def test_what_is_not_the_protocol_is_refused(request_: HttpRequest, error: type[SparqlError]) -> None:
+    """Each with the status that the protocol or HTTP has for it."""
+    with pytest.raises(error) as caught:
+        read_request(request_)
+    assert type(caught.value) is error
+
+
+def test_the_format_parameter_wins_over_accept() -> None:
+    """A browser cannot set Accept, and SPARQLWrapper sends both."""
+    request = get(("query", ASK), ("format", "csv"), accept="application/sparql-results+json")
+    assert request is not None
+    assert request.formats.solutions is CSV
+
+
+def test_an_empty_format_parameter_says_nothing() -> None:
+    """A form sends all its fields."""
+    request = get(("query", ASK), ("format", ""))
+    assert request is not None
+    assert request.formats.solutions is JSON
+
+
+def test_a_client_can_say_how_long_it_waits() -> None:
+    """In seconds, also in parts of one."""
+    request = get(("query", ASK), ("timeout", "2.5"))
+    assert request is not None
+    assert request.timeout_s == 2.5
