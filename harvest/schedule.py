@@ -73,6 +73,7 @@ class Scheduler:
     def stop(self) -> None:
         """End all jobs; the harvests that run finish their step or are abandoned, and nothing is lost either way."""
         self._stopping.set()
+        self.desk.workshop.give_up()
         self._jobs.shutdown(wait=False)
         self._inbox.stop()
         self._lookers.shutdown(wait=True, cancel_futures=True)

@@ -237,3 +237,33 @@ def test_one_providers_trouble_does_not_stop_another(instance: Instance, provide
         until(lambda: versions(desk) == 1, "the good provider's version")
         until(lambda: desk.workshop.ledger.runs("empty") != [], "the bad dump's run")
         assert desk.workshop.ledger.runs("broken")[0].outcome == "failed"
+
+
+def test_a_shutdown_does_not_wait_for_a_download_that_hangs(instance: Instance, provider: ProviderServer) -> None:
+    """It is given up without a word against the provider, and taken up at the next start."""
+    register(instance, provider)
+    release(provider, 1, A1)
+    real = provider.pages["/1.ttl"]
+    reached, hold = threading.Event(), threading.Event()
+
+    class Hanging(type(real)):  # type: ignore[misc]  # a page whose body does not come
+        @property
+        def body(self) -> bytes:
+            reached.set()
+            hold.wait(WAIT_S)
+            return real.body
+
+        @body.setter
+        def body(self, value: bytes) -> None:
+            """The dataclass sets it; it is not used."""
+
+    provider.pages["/1.ttl"] = Hanging(b"", "text/turtle")
+    with scheduled(instance) as (desk, _):
+        assert reached.wait(WAIT_S)
+        began = time.monotonic()
+    assert time.monotonic() - began < WAIT_S / 2
+    hold.set()
+    provider.pages["/1.ttl"] = real
+    with scheduled(instance) as (desk, _):
+        until(lambda: versions(desk) == 1, "the harvest after the restart")
+        assert [run.outcome for run in desk.workshop.ledger.runs("p")] == ["committed"]

@@ -52,24 +52,35 @@ class ContentStore:
         """
         Move a finished file, whose digest is known, to its place; durable when this returns.
 
-        A digest that is filed already leaves the file that is there, and `source` is removed.
+        A digest that is filed already leaves the file that is there, and `source` is removed; unless that file has
+        another size, and so is damaged.
+
+        Raises:
+            UnknownName: It is no digest.
+            StorageError: The disk is full or cannot be written.
         """
         place = self._place(digest)
-        if place.is_file():
-            source.unlink()
-            return place
         try:
+            if place.is_file() and place.stat().st_size == source.stat().st_size:
+                source.unlink()
+                return place
             place.parent.mkdir(parents=True, exist_ok=True)
             with source.open("rb") as stream:
                 os.fsync(stream.fileno())
             source.replace(place)
-            _sync_folder(place.parent)
+            for folder in (place.parent, place.parent.parent, self.root):
+                _sync_folder(folder)
         except OSError as error:
             raise StorageError(f"{source} cannot be filed as {place}: {error}", url=str(place)) from error
         return place
 
     def verify(self, digest: str) -> bool:
-        """Whether the filed bytes still have their digest."""
+        """
+        Whether the filed bytes still have their digest.
+
+        Raises:
+            UnknownName: They are not filed, or it is no digest.
+        """
         found = hashlib.sha256()
         with self.path(digest).open("rb") as stream:
             while chunk := stream.read(_CHUNK):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import structlog
 
-from harvest.errors import HarvestError, UnknownName
+from harvest.errors import HarvestError, StoppedError, UnknownName
 from harvest.ledger import ProviderRecord
 from harvest.ledger.announcements import backoff
 from harvest.model import Announcement, Finding, Outcome, Provider
@@ -98,14 +98,22 @@ class Desk:
         with self._alone(name):
             with self._trouble_told(name):
                 recover(self.workshop, name)
-            while not self._stuck(name) and (entry := self._next(name)) is not None:
-                announcement, state = entry
-                if state == "seen":
-                    finding = self.fetch(announcement)
-                    results += [Result(name, Outcome.FAILED, finding)] if finding else []
-                else:
-                    results.append(self._harvested(announcement))
+            while (
+                not self.workshop.stopping.is_set()
+                and not self._stuck(name)
+                and (entry := self._next(name)) is not None
+            ):
+                results += self._taken(*entry)
         return results
+
+    def _taken(self, announcement: Announcement, state: str) -> list[Result]:
+        """Do the next thing for an announcement: download its dumps, or harvest them."""
+        if state == "fetched":
+            return [self._harvested(announcement)]
+        finding = None
+        with self._trouble_told(announcement.provider, announcement):
+            finding = self.fetch(announcement)
+        return [Result(announcement.provider, Outcome.FAILED, finding)] if finding else []
 
     def _stuck(self, name: str) -> bool:
         """Whether a filed version could not be loaded: nothing may be built on it before it is."""
@@ -137,6 +145,8 @@ class Desk:
         """
         try:
             yield
+        except StoppedError as error:
+            log.info("given up", provider=name, reason=error.message)
         except Exception as error:  # one provider must not stop the others
             log.exception("harvest failed", provider=name)
             if isinstance(error, HarvestError):

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from harvest.errors import HarvestError, WashError
+from harvest.errors import HarvestError, StoppedError, WashError
 from harvest.ledger import ProviderRecord
 from harvest.ledger.announcements import backoff
 from harvest.model import Announcement, Coverage, Document, Finding, Outcome, Provider, Removals, Snapshot
@@ -72,6 +72,10 @@ def harvest(workshop: Workshop, announcement: Announcement, provider: Provider) 
     job = Harvest(workshop, provider, announcement, record, run)
     try:
         outcome = _unchanged(job, 0) if _same_bytes(job) else _harvested(job)
+    except StoppedError as error:
+        job.findings.append(Finding("interrupted", error.message))
+        workshop.ledger.end_run(run, Outcome.FAILED, workshop.clock(), **job.facts())
+        raise
     except HarvestError as error:
         outcome = _failed(job, error)
     if outcome is not Outcome.COMMITTED:
@@ -145,9 +149,8 @@ def _wash(job: Harvest, room: Path) -> Washed:
     settings = job.workshop.settings
     graph = settings.graph(job.provider.name)
     first = job.announcement.dataset.dumps[0]
-    return process.call(
-        wash, settings.wash.timeout_s, first, _documents(job), graph, room / "input.nq", settings.wash.memory
-    )
+    bounds = process.Bounds(settings.wash.timeout_s, first, job.workshop.stopping)
+    return process.call(wash, bounds, _documents(job), graph, room / "input.nq", settings.wash.memory)
 
 
 def _documents(job: Harvest) -> list[Document]:

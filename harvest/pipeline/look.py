@@ -66,6 +66,7 @@ def look(workshop: Workshop, provider: Provider, *, forced: bool = False) -> Loo
     try:
         return _looked(workshop, provider, record, forced)
     except HarvestError as error:
+        workshop.check_stopping()
         return Look(failed=_unreadable(workshop, provider, record, error))
 
 
@@ -119,8 +120,7 @@ def _described(
         workshop.content.file(fetched.path, digest)
     description = process.call(
         read_description,
-        DESCRIPTION_S,
-        capture.final_url,
+        process.Bounds(DESCRIPTION_S, capture.final_url, workshop.stopping),
         workshop.content.path(digest),
         capture.final_url,
         capture.media_type,

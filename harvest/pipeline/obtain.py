@@ -20,6 +20,7 @@ def obtain(workshop: Workshop, announcement: Announcement, provider: Provider) -
     try:
         captures = _captures(workshop, announcement, provider.limits)
     except HarvestError as error:
+        workshop.check_stopping()
         return _failed(workshop, announcement, error)
     workshop.on_step(announcement.provider, "file")
     workshop.ledger.announcements.fetched(announcement.id, captures)

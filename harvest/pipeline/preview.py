@@ -34,6 +34,8 @@ def preview(settings: Settings, provider: Provider) -> Description:
             )
             assert fetched.path is not None
             url, media_type = fetched.capture.final_url, fetched.capture.media_type
-            return process.call(read_description, DESCRIPTION_S, url, fetched.path, url, media_type, settings.features)
+            return process.call(
+                read_description, process.Bounds(DESCRIPTION_S, url), fetched.path, url, media_type, settings.features
+            )
     finally:
         client.close()

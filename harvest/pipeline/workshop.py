@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from harvest.archive.content import ContentStore
+from harvest.errors import StoppedError
 from harvest.fetch.client import Client
 from harvest.ledger import Ledger, ProviderRecord
 from harvest.pipeline.current import Current
@@ -49,6 +50,7 @@ class Workshop:
         roster: The registry as it is now.
         clock: The time now (aware, UTC).
         on_step: Told (provider, step) when a step begins; the steps' names are in `harvest.pipeline`.
+        stopping: Set when the instance shuts down: downloads and washing are given up, loads are finished.
         writing: Held while the working store is written; providers are washed side by side, loaded one by one.
     """
 
@@ -61,6 +63,7 @@ class Workshop:
     roster: Roster
     clock: Callable[[], datetime] = now_utc
     on_step: Callable[[str, str], None] = _unheard
+    stopping: threading.Event = field(default_factory=threading.Event)
     writing: threading.RLock = field(default_factory=threading.RLock)
 
     @property
@@ -104,6 +107,21 @@ class Workshop:
         base = files.base()
         since = files.net(base, record.version, room)
         return Current(files.snapshot_file(base) if base else None, since, self.store)
+
+    def give_up(self) -> None:
+        """Have all that can be taken up again later end now."""
+        self.stopping.set()
+        self.client.close()
+
+    def check_stopping(self) -> None:
+        """
+        Return while the instance runs.
+
+        Raises:
+            StoppedError: It shuts down.
+        """
+        if self.stopping.is_set():
+            raise StoppedError("given up because the instance is shutting down; it is taken up at the next start")
 
     def publish(self) -> None:
         """Make what the working store holds the current generation, and collect those that nobody needs."""

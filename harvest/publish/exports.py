@@ -32,7 +32,7 @@ _CHUNK = 1 << 20
 
 def export(folder: Path, base_url: str, subjects: Sequence[Subject], now: datetime) -> list[str]:
     """
-    Bring the exports to the current versions; returns the names of the files that were rewritten, often none.
+    Bring the exports to the current versions; returns the names of the data files that were rewritten, often none.
 
     Raises:
         StorageError: The folder cannot be written; the files that are there stay whole.
@@ -46,31 +46,55 @@ def export(folder: Path, base_url: str, subjects: Sequence[Subject], now: dateti
 def _exported(folder: Path, base_url: str, subjects: Sequence[Subject], now: datetime) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     before = read_index(folder)
-    entries: dict[str, Entry] = {}
-    for subject in subjects:
-        known = before.get(subject.name)
-        current = known is not None and known.version == subject.version and (folder / known.file).exists()
-        entries[subject.name] = known if known and current else _write(folder, subject, now)
+    entries = {subject.name: _current(folder, before, subject) or _write(folder, subject, now) for subject in subjects}
     changed = [entry.file for name, entry in entries.items() if entry != before.get(name)]
     gone = before.keys() - entries.keys() - {ALL}
-    if not changed and not gone and ALL in before:
-        return []
-    entries[ALL] = _write_all(folder, list(entries.values()), now)
-    _replace(folder / "void.ttl", void(base_url, subjects, entries))
-    _replace(folder / "index.json", json.dumps({n: asdict(e) for n, e in entries.items()}, indent=1).encode())
+    whole = before.get(ALL)
+    if changed or gone or whole is None or not _stands(folder, whole):
+        whole = _write_all(folder, list(entries.values()), now)
+        changed.append(whole.file)
+    entries[ALL] = whole
+    _describe(folder / "void.ttl", void(base_url, subjects, entries))
     for name in gone:
         for path in (folder / before[name].file, _digest_file(folder, before[name].file)):
             path.unlink(missing_ok=True)
-    return [*changed, entries[ALL].file]
+    if changed:
+        # Last: what a crash keeps from standing here is written again.
+        _replace(folder / "index.json", json.dumps({n: asdict(e) for n, e in entries.items()}, indent=1).encode())
+    return changed
 
 
 def read_index(folder: Path) -> dict[str, Entry]:
-    """The exported files by provider name, `all` for all of them; empty when nothing was exported."""
+    """The exported files by provider name, `all` for all of them; empty when nothing that can be used is there."""
     try:
         items: Mapping[str, Any] = json.loads((folder / "index.json").read_bytes())
-    except (FileNotFoundError, ValueError):
+        return {name: Entry(**item) for name, item in items.items()}
+    except (FileNotFoundError, ValueError, TypeError, AttributeError):
         return {}
-    return {name: Entry(**item) for name, item in items.items()}
+
+
+def _current(folder: Path, before: Mapping[str, Entry], subject: Subject) -> Entry | None:
+    """The entry of a provider whose file holds its version, or None."""
+    known = before.get(subject.name)
+    if known is None or not _stands(folder, known):
+        return None
+    # A provider that was forgotten and came back has versions of the same numbers.
+    same = (known.version, known.graph, known.triples) == (subject.version, subject.graph, subject.triples)
+    return known if same else None
+
+
+def _stands(folder: Path, entry: Entry) -> bool:
+    """Whether the file of an entry is there, in its size."""
+    try:
+        return (folder / entry.file).stat().st_size == entry.bytes
+    except FileNotFoundError:
+        return False
+
+
+def _describe(target: Path, description: bytes) -> None:
+    """Write the description if it says anything new: dates move without the data."""
+    if not target.exists() or target.read_bytes() != description:
+        _replace(target, description)
 
 
 def _write(folder: Path, subject: Subject, now: datetime) -> Entry:
@@ -124,16 +148,18 @@ class _Replacement:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with self._raw:
+        try:
+            with self._raw:
+                if kind is None:
+                    self._raw.flush()
+                    os.fsync(self._raw.fileno())
             if kind is None:
-                self._raw.flush()
-                os.fsync(self._raw.fileno())
-        if kind is not None:
-            self._temporary.unlink()
-            return
-        self._temporary.replace(self._target)
-        line = f"{self.digest.hexdigest()}  {self._target.name}\n"
-        _replace(_digest_file(self._target.parent, self._target.name), line.encode())
+                self._temporary.replace(self._target)
+        finally:
+            self._temporary.unlink(missing_ok=True)
+        if kind is None:
+            line = f"{self.digest.hexdigest()}  {self._target.name}\n"
+            _replace(_digest_file(self._target.parent, self._target.name), line.encode())
 
     def write(self, data: bytes) -> int:
         """Take the next bytes."""
@@ -151,8 +177,11 @@ def _digest_file(folder: Path, file: str) -> Path:
 
 def _replace(target: Path, data: bytes) -> None:
     temporary = target.with_name(f".{target.name}.tmp")
-    with temporary.open("wb") as out:
-        out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
-    temporary.replace(target)
+    try:
+        with temporary.open("wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -12,11 +12,14 @@ import multiprocessing
 import os
 import resource
 import signal
+import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Final, ParamSpec, TypeVar, cast
 
-from harvest.errors import HarvestError, StorageError, WashError, WashTimeout
+from harvest.errors import HarvestError, StoppedError, StorageError, WashError, WashTimeout
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,18 +32,38 @@ Washing stays far below. The limit is for documents made to explode: nested XML 
 which pyoxigraph expands before it parses.
 """
 
+STOP_S: Final = 0.2
+"""Seconds after which a call notices that it is to be given up."""
+
 # forkserver: fork is unsafe beside threads, spawn costs 0.2 s of imports each time. Each process runs the main script
 # again, and where that is the `harvest` command its imports would take 0.1 s each time.
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["harvest.wash.canonical", "harvest.cli"])
 
 
-def call(function: Callable[P, T], timeout_s: float, url: str, *args: P.args, **kwargs: P.kwargs) -> T:
+@dataclass(frozen=True, slots=True)
+class Bounds:
     """
-    What `function(*args, **kwargs)` returns, computed in another process that is killed after `timeout_s` seconds.
+    What ends a call.
+
+    Attributes:
+        timeout_s: Seconds it may take.
+        url: What it works on, for messages.
+        stop: Set by another thread to give it up.
+    """
+
+    timeout_s: float
+    url: str
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+def call(function: Callable[P, T], bounds: Bounds, *args: P.args, **kwargs: P.kwargs) -> T:
+    """
+    What `function(*args, **kwargs)` returns, computed in another process that is killed at its bounds.
 
     Raises:
         WashTimeout: It took longer, or wanted more than `MEMORY`.
+        StoppedError: `bounds.stop` was set meanwhile.
         WashError: The process died without an answer (a crash of the parser, also when it is out of memory).
         HarvestError: Whatever the function raised.
     """
@@ -49,14 +72,24 @@ def call(function: Callable[P, T], timeout_s: float, url: str, *args: P.args, **
     process.start()
     theirs.close()
     try:
-        if not ours.poll(timeout_s):
-            raise WashTimeout(
-                f"washing {url} took longer than {timeout_s:g} s (setting wash.timeout_s) and was ended", url=url
-            )
-        return cast(T, _answer(ours, process, url))
+        _await(ours, bounds)
+        return cast(T, _answer(ours, process, bounds.url))
     finally:
         _end(process)
         ours.close()
+
+
+def _await(connection: Connection, bounds: Bounds) -> None:
+    """Return when there is an answer, or when there will be none because the process is gone."""
+    end = time.monotonic() + bounds.timeout_s
+    while not connection.poll(min(STOP_S, max(0.0, end - time.monotonic()))):
+        if bounds.stop.is_set():
+            raise StoppedError(f"washing {bounds.url} was given up: the instance is shutting down", url=bounds.url)
+        if time.monotonic() >= end:
+            raise WashTimeout(
+                f"washing {bounds.url} took longer than {bounds.timeout_s:g} s (setting wash.timeout_s) and was ended",
+                url=bounds.url,
+            )
 
 
 def _answer(connection: Connection, process: multiprocessing.context.ForkServerProcess, url: str) -> object:

@@ -59,8 +59,9 @@ class RowCounter:
 
     def _xml(self, piece: bytes) -> None:
         """XML writes `<` in literals as an entity."""
-        self.rows += (self._tail + piece).count(b"<result>")
-        self._tail = piece[-7:]
+        text = self._tail + piece
+        self.rows += text.count(b"<result>")
+        self._tail = text[-7:]
 
     def _json(self, piece: bytes) -> None:
         """

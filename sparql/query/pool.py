@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import time
 from collections import deque
@@ -26,6 +27,8 @@ from sparql.query.request import QueryRequest
 from sparql.query.results import FORMATS, ResultFormat
 from sparql.query.worker import Options
 from sparql.store.generations import Generations
+
+log = logging.getLogger(__name__)
 
 BUSY_TICK_S: Final = 0.05
 IDLE_TICK_S: Final = 1.0
@@ -238,7 +241,7 @@ class Pool:
             for worker in list(self._workers):
                 self._look_at(worker)
             while len(self._workers) < self._limits.workers and time.monotonic() >= self._again:
-                self._workers.append(WorkerProcess(self._options, self._offer))
+                self._start_worker()
             await self._refresh_one()
             if not self._queue and all(worker.ready and worker.deadline is None for worker in self._workers):
                 self._look.clear()
@@ -248,6 +251,13 @@ class Pool:
                 timer.cancel()
             else:
                 await asyncio.sleep(BUSY_TICK_S)
+
+    def _start_worker(self) -> None:
+        try:
+            self._workers.append(WorkerProcess(self._options, self._offer))
+        except OSError as error:
+            log.error("No query worker could be started: %s", error)
+            self._again = time.monotonic() + AGAIN_S
 
     def _look_at_place(self, place: Place) -> None:
         waited = time.monotonic() - place.since
@@ -286,7 +296,8 @@ class Pool:
         for worker in self._idle:
             if worker.generation != current and not worker.ended:
                 self._idle.remove(worker)
-                await worker.refresh()
+                with contextlib.suppress(QueryCrash):  # It has just died, and is replaced.
+                    await worker.refresh()
                 return
 
     def _options(self, descriptor: int) -> Options:

@@ -107,7 +107,7 @@ def test_captures_come_back_as_they_were_filed(made: Ledger) -> None:
 
 
 def test_what_was_superseded_meanwhile_stays_so(made: Ledger) -> None:
-    """A download, a failure or the shrink guard may end after a newer dump was announced; the old must not come back."""
+    """A download, a failure or the guard may come after a newer dump was announced; the old must not come back."""
     old = announced(made)
     made.announcements.fetched(old.id, (capture(),))
     new = made.announcements.add("a", FULL, NOW)

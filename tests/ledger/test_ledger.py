@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -286,20 +288,24 @@ def test_a_request_can_be_taken_back_until_it_is_taken(made: Ledger) -> None:
     assert not made.requests.withdraw(second)
 
 
-def test_a_request_that_is_withdrawn_in_the_same_moment_is_not_taken(made: Ledger) -> None:
-    """Between finding it and taking it, the command may have lost patience; then both would do the work."""
-    made.requests.ask("run", [], NOW)
-    row = made.database.row
-    other = Ledger(Database(made.database.path))
+def test_a_request_is_taken_by_one_or_withdrawn(made: Ledger) -> None:
+    """Whoever comes between finding and taking: the work is done once."""
+    asked = {made.requests.ask("run", [str(n)], NOW) for n in range(60)}
+    together = threading.Barrier(4)
 
-    def row_and_withdrawal(query: str, *values: str | int | float | None) -> sqlite3.Row | None:
-        found = row(query, *values)
-        if found is not None:
-            assert other.requests.withdraw(found["id"])
-        return found
+    def take(_: int) -> list[int]:
+        together.wait(10)
+        return [request.id for request in iter(lambda: made.requests.take(NOW), None) if request]
 
-    made.database.row = row_and_withdrawal  # type: ignore[method-assign]  # stands for another process
-    assert made.requests.take(NOW) is None
+    def withdraw() -> list[int]:
+        together.wait(10)
+        return [id for id in sorted(asked) if made.requests.withdraw(id)]
+
+    with ThreadPoolExecutor(4) as threads:
+        withdrawn = threads.submit(withdraw)
+        taken = [threads.submit(take, n) for n in range(3)]
+        got = [*withdrawn.result(60), *(id for future in taken for id in future.result(60))]
+    assert sorted(got) == sorted(asked)
 
 
 def test_requests_that_a_crash_left_taken_are_taken_again(made: Ledger) -> None:
