@@ -75,7 +75,7 @@ def instance(folder: Path, providers: dict[str, str]) -> Iterator[Instance]:
     folder.mkdir(parents=True, exist_ok=True)
     settings.registry.write_text("".join(f"{name}:\n  void: {url}\n" for name, url in providers.items()))
     # A running instance has the process that washing processes are forked from; here the first run would start it.
-    if process.call(len, 60, "warm-up", "ready") != 5:
+    if process.call(len, process.Bounds(60, "warm-up"), "ready") != 5:
         raise BenchError("the washing process does not answer")
     began: list[tuple[str, float]] = []
     with opened(settings, on_step=lambda _, step: began.append((step, time.monotonic()))) as workshop:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -61,16 +62,17 @@ class Roster:
         """
         Write `modified` to a provider's entry if the file still says what was read; returns whether it was written.
 
+        Whatever else changed in the file meanwhile is seen at the next refresh.
+
         Raises:
-            RegistryError: The file cannot be used any more.
-            OSError: It cannot be written.
+            RegistryError: The entry is laid out so that its date cannot be replaced alone.
+            StorageError: The file cannot be read or replaced.
         """
         with self._lock:
             provider = self._providers.get(name)
             if provider is None or not write_modified(self.path, name, modified, provider.modified):
                 return False
-            self._providers = {entry.name: entry for entry in load_registry(self.path).providers}
-            self._seen = self._mark()
+            self._providers = self._providers | {name: replace(provider, modified=modified)}
             return True
 
     def _mark(self) -> tuple[int, int, int]:

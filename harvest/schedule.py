@@ -13,9 +13,8 @@ missed, and downloads announced dumps at once, so that a partial dump that is go
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import structlog
@@ -44,6 +43,7 @@ class Scheduler:
         settings = desk.workshop.settings
         self._schedule = Schedule(desk.workshop.clock(), settings.schedule.update)
         self._tick = 0
+        self._looks: dict[str, Future[None]] = {}
         self._busy: set[str] = set()
         self._guard = threading.Lock()
         self._stopping = threading.Event()
@@ -81,15 +81,21 @@ class Scheduler:
         self._workers.shutdown(wait=True, cancel_futures=True)
 
     def update(self) -> None:
-        """One tick: look at every provider that is due; returns when all were looked at."""
-        began = time.monotonic()
+        """
+        One tick: begin to look at every provider that is due.
+
+        A look that an earlier tick began and that still waits for its provider is not begun again, and no other
+        provider waits for it.
+        """
         self.desk.workshop.roster.refresh()
-        due = [provider for provider in self.desk.workshop.roster.all().values() if self._is_due(provider)]
+        due = [provider.name for provider in self.desk.workshop.roster.all().values() if self._is_due(provider)]
         self._tick += 1
-        looks = [self._lookers.submit(self._look, provider.name) for provider in due]
-        for look in looks:
-            look.result()
-        log.debug("tick", looked=len(due), seconds=round(time.monotonic() - began, 3))
+        self._looks = {name: look for name, look in self._looks.items() if not look.done()}
+        self._looks |= {name: self._lookers.submit(self._look, name) for name in due if name not in self._looks}
+
+    def settle(self) -> None:
+        """Return when all looks that were begun are done; what they announced may still be harvested."""
+        wait(list(self._looks.values()))
 
     def _is_due(self, provider: Provider) -> bool:
         return provider.enabled and self._tick % self._schedule.ticks(provider) == 0

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from harvest.ledger import Ledger, ProviderRecord, Run, VersionRecord
 from harvest.model import Finding, Outcome, Provider, State
@@ -79,7 +80,7 @@ def provider_object(
         "findings": [finding_object(finding) for finding in findings],
         "next_check": _iso(_next_check(ledger, record, provider, now)),
         "source": None if provider is None else provider.source.value,
-        "url": provider.url if provider else record.url if record else None,
+        "url": _public(provider.url if provider else record.url if record else None),
         "removals": None if provider is None else provider.removals.value,
         "contact": None if provider is None else provider.contact,
         "datasets": [
@@ -112,7 +113,7 @@ def run_object(run: Run) -> dict[str, Any]:
         "added": run.added,
         "removed": run.removed,
         "vanished_subjects": run.vanished,
-        "dumps": list(run.dumps),
+        "dumps": [dump | {"url": _public(dump["url"])} for dump in run.dumps],
         "findings": [finding_object(finding) for finding in run.findings],
         "steps": list(run.steps),
     }
@@ -136,6 +137,14 @@ def version_object(version: VersionRecord) -> dict[str, Any]:
 def finding_object(finding: Finding) -> dict[str, Any]:
     """One finding as JSON."""
     return asdict(finding)
+
+
+def _public(url: str | None) -> str | None:
+    """A URL without the name and password that may stand in it."""
+    if url is None or "@" not in url:
+        return url
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _iso(moment: datetime | None) -> str | None:
@@ -176,5 +185,5 @@ def _next_check(
     schedule = ledger.meta(SCHEDULE)
     if provider is None or not provider.enabled or schedule is None:
         return None
-    at = Schedule.load(schedule).next(provider, now)
-    return max(at, record.retry_at) if record and record.retry_at else at
+    earliest = max(now, record.retry_at) if record and record.retry_at else now
+    return Schedule.load(schedule).next(provider, earliest)

@@ -267,3 +267,17 @@ def test_a_shutdown_does_not_wait_for_a_download_that_hangs(instance: Instance, 
     with scheduled(instance) as (desk, _):
         until(lambda: versions(desk) == 1, "the harvest after the restart")
         assert [run.outcome for run in desk.workshop.ledger.runs("p")] == ["committed"]
+
+
+def test_a_provider_that_does_not_answer_holds_up_no_other(instance: Instance, provider: ProviderServer) -> None:
+    """Its look waits for the time limit; the others are looked at tick after tick meanwhile."""
+    with serving() as silent:
+        silent.gate.clear()
+        release(provider, 1, A1)
+        instance.register(f"p:\n  void: {provider.url}/void.ttl\nsilent:\n  void: {silent.url}/void.ttl\n")
+        with scheduled(instance) as (desk, _):
+            until(lambda: versions(desk) == 1, "the first version")
+            release(provider, 2, A2)
+            until(lambda: versions(desk) == 2, "the second version, while the other provider is silent")
+            assert silent.requests == []
+            silent.gate.set()

@@ -59,12 +59,14 @@ def _row(ours: Instance, providers: int, runs: int) -> Row:
     scheduler.start()
     try:
         scheduler.update()
+        scheduler.settle()
         watched = (ours.settings.data_dir, ours.settings.exports_dir, ours.settings.registry)
         before = marks(watched)
 
         def tick() -> Sample:
             with clocked() as sample:
                 scheduler.update()
+                scheduler.settle()
             return sample
 
         series = interleaved({"ours": tick}, runs)["ours"]

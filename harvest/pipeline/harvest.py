@@ -176,7 +176,9 @@ def _revise(job: Harvest, new: Snapshot, room: Path) -> tuple[Revision, Snapshot
     """What the input changes, and the whole new graph where it was made on the way."""
     job.step("revise")
     graph = job.workshop.settings.graph(job.provider.name)
-    if job.announcement.dataset.coverage is Coverage.PARTIAL and job.record.version:
+    if job.record.version == 0:
+        return replace.first(new, room), new
+    if job.announcement.dataset.coverage is Coverage.PARTIAL:
         with job.workshop.current(job.record, room) as current:
             return partial(graph, new.path, current, room), None
     old = job.workshop.whole(job.record, room)

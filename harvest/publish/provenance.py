@@ -20,7 +20,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, serialize
 
-from sparql.rdf import DCAT, DCTERMS, HARVEST, PREFIXES, PROV, RDF, RDFS, SPDX, VOID, XSD
+from sparql.rdf import DCAT, DCTERMS, HARVEST, PREFIXES, PROV, RDF, RDFS, SPDX, VOID, XSD, as_iri
 
 Node = NamedNode | Literal
 _A = RDF + "type"
@@ -53,7 +53,7 @@ class Facts:
         if provider["modified"]:
             yield graph, DCTERMS + "modified", _time(provider["modified"])
         if provider["url"]:
-            yield graph, DCTERMS + "source", NamedNode(provider["url"])
+            yield graph, DCTERMS + "source", NamedNode(as_iri(provider["url"]))
         if provider["version"]:
             yield graph, DCAT + "distribution", NamedNode(f"{self.base_url}/exports/{provider['name']}.nq.gz")
             yield graph, PROV + "specializationOf", self.version(provider["version"])
@@ -100,7 +100,7 @@ class Facts:
             node = self.content(dump)
             yield node, _A, NamedNode(PROV + "Entity")
             yield node, _A, NamedNode(DCAT + "Distribution")
-            yield node, DCAT + "downloadURL", NamedNode(dump["url"])
+            yield node, DCAT + "downloadURL", NamedNode(as_iri(dump["url"]))
             yield node, DCAT + "byteSize", Literal(dump["bytes"])
             yield node, SPDX + "checksumValue", Literal(dump["sha256"], datatype=NamedNode(XSD + "hexBinary"))
 

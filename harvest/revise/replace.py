@@ -1,6 +1,7 @@
 """
 What a harvest changes: mirror, and subject replacement for full and partial dumps.
 
+    first                the graph was empty
     mirror               the graph becomes the input
     full, keeping        every subject of the input has its triples replaced; IRIs that the input lacks stay
     partial              the same, and the graph is not read as a whole: the cost follows the input
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harvest.model import Delta
+from harvest.model import Delta, Snapshot
 from harvest.revise import lines
 from harvest.revise.delta import split
 from sparql.rdf import GENID
@@ -44,6 +45,16 @@ class Revision:
 def genid(graph: str) -> bytes:
     """What the Skolem IRIs of a graph begin with, as a term of a line."""
     return b"<" + graph.encode() + GENID.encode()
+
+
+def first(new: Snapshot, folder: Path) -> Revision:
+    """An empty graph becomes the input: nothing has to be compared."""
+    kept, removed, added = (folder / name for name in ("kept.nq", "removed.nq", "added.nq"))
+    kept.touch()
+    removed.touch()
+    # A name of its own: the input's file may become the snapshot.
+    added.hardlink_to(new.path)
+    return Revision(Delta(removed, added, 0, new.triples), 0, kept)
 
 
 def mirror(old: Path, new: Path, graph: str, folder: Path) -> Revision:

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, Final, cast
-from urllib.parse import quote
 
 import pyoxigraph
 
@@ -21,7 +20,7 @@ from harvest.errors import WashError
 from harvest.model import Document
 from harvest.wash.sniff import BOM
 from harvest.wash.unpack import opened
-from sparql.rdf import JSON_LD, N3, N_QUADS, N_TRIPLES, Format
+from sparql.rdf import JSON_LD, N3, N_QUADS, N_TRIPLES, Format, as_iri
 
 EXCERPT: Final = 200
 """Characters of the offending line that a finding shows."""
@@ -29,7 +28,6 @@ EXCERPT: Final = 200
 _PIECE = 1 << 16
 _TAG_OR_TEXT = re.compile(rb"<[^<>]*>?|[^<]+")
 _PLACE = re.compile(r"^Parser error [^:]*: ")
-_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _CONTINUATION = bytes(range(0x80, 0xC0))
 """Bytes that begin no character in UTF-8."""
 
@@ -41,16 +39,8 @@ def quads_of(stream: BinaryIO, source: Format, url: str) -> Iterator[pyoxigraph.
     Raises:
         SyntaxError: It is not of that format. Formulas of N3 are refused, for what they hold is not asserted.
     """
-    base = None if source in (N_TRIPLES, N_QUADS) else _base(url)
+    base = None if source in (N_TRIPLES, N_QUADS) else as_iri(url)
     return pyoxigraph.parse(stream, format=source.parser, base_iri=base, without_named_graphs=source is N3)
-
-
-def _base(url: str) -> str:
-    """The URL as an IRI: servers and people leave brackets and spaces in."""
-    try:
-        return pyoxigraph.NamedNode(url).value
-    except ValueError:
-        return quote(_STRAY_PERCENT.sub("%25", url), safe="!#$%&'()*+,/:;=?@~")
 
 
 def fault(error: SyntaxError, document: Document, source: Format) -> WashError:
