@@ -71,7 +71,9 @@ class Twin:
         fetched = self._client.get(url, into=room)
         assert fetched.path is not None
         document = Document(fetched.path, url, fetched.capture.media_type)
-        washed: Washed = process.call(wash, 3600, url, [document], self.graph, room / "input.nq", self._memory)
+        washed: Washed = process.call(
+            wash, process.Bounds(3600, url), [document], self.graph, room / "input.nq", self._memory
+        )
         return washed.snapshot
 
 

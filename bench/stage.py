@@ -32,7 +32,9 @@ def wash_(dump: Path, target: Path) -> int:
     """Wash a dump, in a process of its own as the pipeline does."""
     limits = Settings().wash
     documents = [Document(dump, dump.as_uri(), "application/n-triples")]
-    washed: Washed = process.call(wash, limits.timeout_s, str(dump), documents, GRAPH, target, limits.memory)
+    washed: Washed = process.call(
+        wash, process.Bounds(limits.timeout_s, str(dump)), documents, GRAPH, target, limits.memory
+    )
     return washed.snapshot.triples
 
 

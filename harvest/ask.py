@@ -31,17 +31,18 @@ def answer(settings: Settings, text: str, form: str | None) -> Iterator[bytes]:
     current = generations.current()
     if current is None:
         raise StoreError(f"nothing is harvested yet in {settings.data_dir}; `harvest run` does it")
-    Grammar(settings.base_url).refuse_service(text)
+    grammar = Grammar(settings.base_url)
+    grammar.refuse_service(text)
+    # The union would stand above a FROM clause.
+    union = settings.query.union_default_graph and not grammar.names_dataset(text)
     with generations.hold(current):
         store = pyoxigraph.Store.read_only(str(current.path))
-        yield _written(store, settings, text, form)
+        yield _written(store, settings.base_url, union, text, form)
 
 
-def _written(store: pyoxigraph.Store, settings: Settings, text: str, form: str | None) -> bytes:
+def _written(store: pyoxigraph.Store, base_iri: str, union: bool, text: str, form: str | None) -> bytes:
     try:
-        found = store.query(
-            text, base_iri=settings.base_url, use_default_graph_as_union=settings.query.union_default_graph
-        )
+        found = store.query(text, base_iri=base_iri, use_default_graph_as_union=union)
     except SyntaxError as error:
         raise RequestError(f"this is no SPARQL query: {error.msg}") from error
     choice = choose("text/tab-separated-values, text/turtle", form)

@@ -136,7 +136,7 @@ class Front:
             raise SettingsError("the web front reads its settings from a file; name one with --config")
         self._started = time.monotonic()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "harvest.serve"], env=os.environ | {"HARVEST_CONFIG": str(file)}
+            [sys.executable, "-m", "harvest.serve", str(os.getpid())], env=os.environ | {"HARVEST_CONFIG": str(file)}
         )
 
 
@@ -178,11 +178,11 @@ def _check_port(bind: str) -> None:
             raise BusyError(f"{bind} cannot be listened on: {error.strerror}; change the setting `bind`") from error
 
 
-def _serve_front() -> None:
+def _serve_front(parent: int) -> None:
     """The front's process: serve until the process that started it ends, or says so."""
     settings = load_settings(Path(os.environ["HARVEST_CONFIG"]), os.environ)
-    server.run("harvest.serve:application", *address(settings.bind))
+    server.run("harvest.serve:application", *address(settings.bind), parent=parent)
 
 
 if __name__ == "__main__":
-    _serve_front()
+    _serve_front(int(sys.argv[1]))

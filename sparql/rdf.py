@@ -7,10 +7,12 @@ RDF/XML 3.4, JSON-LD 1.1 C, Notation3 9).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
-from pyoxigraph import RdfFormat
+from pyoxigraph import NamedNode, RdfFormat
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS: Final = "http://www.w3.org/2000/01/rdf-schema#"
@@ -73,7 +75,17 @@ RDF_XML: Final = Format("RDF/XML", RdfFormat.RDF_XML, ("application/rdf+xml",), 
 JSON_LD: Final = Format("JSON-LD", RdfFormat.JSON_LD, ("application/ld+json",), ("jsonld", "json-ld"))
 N3: Final = Format("N3", RdfFormat.N3, ("text/n3", "text/rdf+n3"), ("n3",))
 
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
 FORMATS: Final = (N_QUADS, N_TRIPLES, TURTLE, TRIG, RDF_XML, JSON_LD, N3)
+
+
+def as_iri(url: str) -> str:
+    """The IRI that a URL stands for: servers and people leave brackets, spaces and stray percent signs in."""
+    try:
+        return NamedNode(url).value
+    except ValueError:
+        return quote(_STRAY_PERCENT.sub("%25", url), safe="!#$%&'()*+,/:;=?@~")
 
 
 def by_media_type(media_type: str | None) -> Format | None:

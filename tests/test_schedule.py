@@ -198,7 +198,7 @@ def test_a_hung_washing_is_ended_by_its_time_limit(instance: Instance, provider:
     """A dump that takes too long is a finding, its process is gone, and the provider's next release is harvested."""
     instance.settings = replace(instance.settings, wash=WashSettings(timeout_s=0.001))
     register(instance, provider)
-    release(provider, 1, A1)
+    release(provider, 1, *(f'<http://x/{i}> <http://p> "{i}"' for i in range(60_000)))
     with scheduled(instance) as (desk, _):
         until(lambda: any(run.ended for run in desk.workshop.ledger.runs("p")), "the run's end")
         [run] = desk.workshop.ledger.runs("p")

@@ -55,5 +55,7 @@ def _washed(source: Path, target: Path) -> tuple[Sample, Washed]:
     limits = WashSettings()
     document = Document(source, source.as_uri(), "application/n-triples")
     with clocked() as sample:
-        washed: Washed = process.call(wash, limits.timeout_s, str(source), [document], GRAPH, target, limits.memory)
+        washed: Washed = process.call(
+            wash, process.Bounds(limits.timeout_s, str(source)), [document], GRAPH, target, limits.memory
+        )
     return sample, washed

@@ -48,13 +48,23 @@ class Announcements:
         return None if row is None else (announcement_of(row), row["state"])
 
     def waiting(self, now: datetime, name: str | None = None) -> list[tuple[Announcement, str]]:
-        """Announcements that wait for work now, oldest first, each with its state."""
+        """
+        Announcements that can be worked on now, oldest first, each with its state.
+
+        A partial one waits for every older one of its dataset, also for one that is held or that failed and is tried
+        later: taken before it, it would be overwritten by older data. A full one waits for none.
+        """
         rows = self.database.rows(
-            "SELECT * FROM announcement WHERE state IN ('seen', 'fetched') AND (retry_at IS NULL OR retry_at <= ?)"
-            " AND (? IS NULL OR provider = ?) ORDER BY id",
+            "SELECT * FROM announcement AS a WHERE state IN ('seen', 'fetched')"
+            " AND (retry_at IS NULL OR retry_at <= ?) AND (? IS NULL OR provider = ?)"
+            " AND (dataset ->> 'coverage' = 'full' OR NOT EXISTS (SELECT 1 FROM announcement AS older"
+            " WHERE older.provider = a.provider AND older.iri = a.iri AND older.id < a.id"
+            " AND older.state IN ('seen', 'fetched', 'held')"
+            " AND (older.state = 'held' OR older.retry_at > ?))) ORDER BY id",
             stamp(now),
             name,
             name,
+            stamp(now),
         )
         return [(announcement_of(row), row["state"]) for row in rows]
 

@@ -20,7 +20,7 @@ from harvest.ledger.records import (
 )
 from harvest.ledger.requests import Requests
 from harvest.ledger.rows import dataset_of, provider_of, run_of, version_of
-from harvest.model import Announcement, Finding, Validators
+from harvest.model import Announcement, Coverage, Finding, Validators
 
 
 class Ledger:
@@ -242,6 +242,13 @@ def _settle_dataset(db: sqlite3.Connection, announcement: Announcement, now: dat
         ),
     )
     db.execute("UPDATE announcement SET state = 'done', retry_at = NULL WHERE id = ?", (announcement.id,))
+    if dataset.coverage is Coverage.FULL:
+        # What is older and still open says nothing that this dump does not say better.
+        db.execute(
+            "UPDATE announcement SET state = 'superseded', retry_at = NULL WHERE provider = ? AND iri = ? AND id < ?"
+            " AND state IN ('seen', 'fetched', 'held')",
+            (announcement.provider, dataset.iri, announcement.id),
+        )
 
 
 def _end_run(db: sqlite3.Connection, id: int, outcome: str, now: datetime, values: dict[str, Any]) -> None:

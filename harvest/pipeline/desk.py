@@ -19,6 +19,7 @@ from harvest.ledger.announcements import backoff
 from harvest.model import Announcement, Finding, Outcome, Provider
 from harvest.pipeline.commit import recover
 from harvest.pipeline.facts import tell
+from harvest.pipeline.files import GraphFiles
 from harvest.pipeline.harvest import harvest
 from harvest.pipeline.look import Look, as_finding, look
 from harvest.pipeline.obtain import obtain
@@ -265,7 +266,12 @@ class Desk:
         """A snapshot under a name of its own, so that a harvest that replaces it does no harm to who reads it."""
         link = room / f"{record.name}.nq"
         with self._alone(record.name), self.workshop.room() as here:
-            link.hardlink_to(self.workshop.whole(record, here))
+            now = self.workshop.ledger.provider(record.name)
+            if now is None or now.version == record.version:
+                link.hardlink_to(self.workshop.whole(record, here))
+            else:  # harvested since the export began
+                files = GraphFiles(self.workshop.folder(record.name))
+                link.hardlink_to(files.at(record.version, now.version, here))
         return link
 
     def _provider(self, name: str) -> Provider:

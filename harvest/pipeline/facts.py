@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
@@ -39,7 +40,7 @@ def describe(workshop: Workshop, name: str, version: VersionRecord) -> None:
         "removed": version.removed,
     }
     item = version_object(version)
-    modified = max(filter(None, (provider["modified"], item["modified"])), default=None)
+    modified = max(filter(None, (provider["modified"], item["modified"])), key=datetime.fromisoformat, default=None)
     now = provider | {
         "state": "idle",
         "version": version.n,

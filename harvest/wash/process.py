@@ -68,7 +68,7 @@ def call(function: Callable[P, T], bounds: Bounds, *args: P.args, **kwargs: P.kw
         HarvestError: Whatever the function raised.
     """
     ours, theirs = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=_run, args=(theirs, function, args, kwargs), daemon=True)
+    process = _CONTEXT.Process(target=_run, args=(theirs, bounds.url, function, args, kwargs), daemon=True)
     process.start()
     theirs.close()
     try:
@@ -118,7 +118,11 @@ def _end(process: multiprocessing.context.ForkServerProcess) -> None:
 
 
 def _run(
-    connection: Connection, function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
+    connection: Connection,
+    url: str,
+    function: Callable[..., object],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
 ) -> None:
     os.setpgid(0, 0)
     _end_with_parent()
@@ -130,7 +134,8 @@ def _run(
     except OSError as error:
         connection.send((False, StorageError(f"washing could not write: {error}", url=error.filename)))
     except MemoryError:
-        connection.send((False, WashTimeout(f"washing needs more than {MEMORY >> 30} GiB of memory and was ended")))
+        message = f"washing {url} needs more than {MEMORY >> 30} GiB of memory and was ended"
+        connection.send((False, WashTimeout(message, url=url)))
 
 
 def _end_with_parent() -> None:

@@ -13,18 +13,17 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
-import sparql.errors
-from sparql.errors import ClientGone, Overloaded, QueryCrash, QueryMemory, QueryTimeout, SparqlError
-from sparql.query.frames import HEAD, Job, Kind
+from sparql.errors import ClientGone, Overloaded, QueryCrash, QueryMemory, QueryTimeout
+from sparql.query.answer import Answer, read_failure
+from sparql.query.frames import Job, Kind
 from sparql.query.limits import QueryLimits
 from sparql.query.process import WorkerProcess
 from sparql.query.request import QueryRequest
-from sparql.query.results import FORMATS, ResultFormat
+from sparql.query.results import FORMATS
+from sparql.query.ticket import Place, Ticket
 from sparql.query.worker import Options
 from sparql.store.generations import Generations
 
@@ -37,99 +36,6 @@ SLOW_S: Final = 0.1
 """How long a query may take before its client is watched: most are done by then."""
 AGAIN_S: Final = 1.0
 """How long to wait before a worker that did not even start is replaced."""
-
-
-class Ticket:
-    """
-    A query's place, in the queue or at a worker, by which it can be ended.
-
-    Attributes:
-        slow: Called once, or a few times, when the query is not answered soon.
-        leave: Gives up the place that it has at the moment.
-        reason: Why it was ended, or None.
-    """
-
-    def __init__(self, slow: Callable[[], None]) -> None:
-        self.slow = slow
-        self.leave: Callable[[SparqlError], None] = self._remember
-        self.reason: SparqlError | None = None
-
-    def end(self, reason: SparqlError) -> None:
-        """Give the place up; whoever waits for the answer gets the reason."""
-        self.reason = self.reason or reason
-        self.leave(reason)
-
-    def _remember(self, reason: SparqlError) -> None:
-        """Nothing has begun: `reason` is looked at when it does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """
-    A place in the queue for a worker.
-
-    Attributes:
-        ticket: Whose it is.
-        since: Monotonic time at which it was taken.
-        worker: Done when there is a worker, or no hope of one.
-    """
-
-    ticket: Ticket
-    since: float
-    worker: asyncio.Future[WorkerProcess]
-
-    def leave(self, reason: SparqlError) -> None:
-        """Give it up."""
-        if not self.worker.done():
-            self.worker.set_exception(reason)
-
-
-class Answer:
-    """
-    The result of one query: an asynchronous iterator over its bytes.
-
-    One that raises gave a part only; whoever passes it on must not let the part look whole. One that is not read to its
-    end has to be closed, which ends the query.
-
-    Attributes:
-        generation: Of the store that answered.
-        form: How it is written.
-        whole: All of it, when it is small; None when it comes in chunks.
-    """
-
-    def __init__(self, pool: Pool, worker: WorkerProcess, kind: int, payload: bytes) -> None:
-        self.generation, place = HEAD.unpack_from(payload)
-        self.form: ResultFormat = FORMATS[place]
-        self.whole: bytes | None = payload[HEAD.size :] if kind == Kind.WHOLE else None
-        self._pool = pool
-        self._worker: WorkerProcess | None = worker
-        if self.whole is not None:
-            self._finish()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> bytes:
-        if self._worker is None:
-            raise StopAsyncIteration
-        kind, payload = await self._worker.read()
-        if kind == Kind.CHUNK:
-            return payload
-        self._finish()
-        if kind == Kind.FAIL:
-            raise read_failure(payload)
-        raise StopAsyncIteration
-
-    def close(self) -> None:
-        """End the query if it is still running."""
-        if self._worker is not None:
-            self._worker.end(ClientGone("The client went away."))
-            self._finish()
-
-    def _finish(self) -> None:
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            self._pool.give_back(worker)
 
 
 class Pool:
@@ -189,14 +95,14 @@ class Pool:
             kind, payload = await worker.begin(_job(request), timeout_s)
         except BaseException:
             worker.end(ClientGone("The client went away."))
-            self.give_back(worker)
+            self._give_back(worker)
             raise
         if kind == Kind.FAIL:
-            self.give_back(worker)
+            self._give_back(worker)
             raise read_failure(payload)
-        return Answer(self, worker, kind, payload)
+        return Answer(worker, (kind, payload), self._give_back)
 
-    def give_back(self, worker: WorkerProcess) -> None:
+    def _give_back(self, worker: WorkerProcess) -> None:
         """Take back a worker whose query is done."""
         if worker.finish():
             self._offer(worker)
@@ -236,6 +142,7 @@ class Pool:
     async def _watch(self) -> None:
         """Keep the workers alive, within their limits and on the current generation."""
         while True:
+            self._queue = deque(place for place in self._queue if not place.worker.done())
             for place in self._queue:
                 self._look_at_place(place)
             for worker in list(self._workers):
@@ -321,10 +228,3 @@ def _job(request: QueryRequest) -> bytes:
         default_graphs=request.default_graphs,
         named_graphs=request.named_graphs,
     ).pack()
-
-
-def read_failure(payload: bytes) -> SparqlError:
-    """The error in the payload of a FAIL frame."""
-    name, _, message = payload.decode().partition("\0")
-    kind = getattr(sparql.errors, name, QueryCrash)
-    return kind(message) if isinstance(kind, type) and issubclass(kind, SparqlError) else QueryCrash(message)

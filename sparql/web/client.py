@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from http import HTTPStatus
 from typing import Any, Final
 
-from sparql.errors import TooLarge
+from sparql.errors import ClientGone, TooLarge
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -45,10 +44,13 @@ class Client:
 
         Raises:
             TooLarge: It is larger than MAX_BODY.
+            ClientGone: The connection closed before all of it came.
         """
         pieces, size, more = [], 0, True
         while more:
             message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGone("The client went away before it had sent its request.")
             pieces.append(message.get("body", b""))
             size += len(pieces[-1])
             if size > MAX_BODY:
@@ -113,14 +115,19 @@ def header(scope: Message, name: bytes) -> str | None:
     return b", ".join(values).decode("latin-1") if values else None
 
 
+def speaks_1_0(scope: Message) -> bool:
+    """
+    Whether the client speaks HTTP/1.0, as nginx does to servers behind it unless told otherwise.
+
+    It ends a body of unknown length by closing the connection: one that is broken off looks whole. So it is sent
+    nothing without its length.
+    """
+    return scope["http_version"] in ("1", "1.0")
+
+
 def encode(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     """Headers as ASGI wants them."""
     return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-
-
-def phrase(status: int) -> str:
-    """What a status is called; 499 is nginx's for a client that went away."""
-    return "Client Closed Request" if status == 499 else HTTPStatus(status).phrase
 
 
 def _nothing() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import IO, Final
 
 from flask import Blueprint, Response, abort, make_response, render_template, request
 from werkzeug.datastructures import EnvironHeaders
+from werkzeug.http import is_resource_modified
 from werkzeug.wsgi import FileWrapper
 
 from sparql.rdf import NQUD
@@ -105,14 +107,15 @@ def version(name: str, n: int) -> Response:
     """A version, whole."""
     catalog = context().catalog
     record = next((record for record in catalog.versions(name) if record["n"] == n), None)
-    response = Response(content_type="application/n-quads")
     if record is None:
         abort(404, _no_version(name, n))
+    response = Response(content_type="application/n-quads")
     if record.get("sha256"):
         response.set_etag(record["sha256"])
-        response.make_conditional(request)
+        if not is_resource_modified(request.environ, response.headers["ETag"]):
+            response.status_code = 304
     if response.status_code == 200 and request.method == "GET":
-        response.response = catalog.version(name, n) or abort(404, _no_version(name, n))
+        response.response = _gathered(catalog.version(name, n) or abort(404, _no_version(name, n)))
     return response
 
 
@@ -202,6 +205,19 @@ def _unpacked(file: IO[bytes]) -> Iterator[bytes]:
     with file, gzip.open(file) as unpacked:
         while chunk := unpacked.read(CHUNK):
             yield chunk
+
+
+def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Join pieces, which may be lines, to chunks."""
+    with contextlib.closing(pieces) if isinstance(pieces, Generator) else contextlib.nullcontext():
+        waiting, size = [], 0
+        for piece in pieces:
+            waiting.append(piece)
+            size += len(piece)
+            if size >= CHUNK:
+                yield b"".join(waiting)
+                waiting, size = [], 0
+        yield b"".join(waiting)
 
 
 def _no_version(name: str, n: int) -> str:

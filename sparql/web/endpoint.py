@@ -17,11 +17,13 @@ import tempfile
 from typing import Final
 
 from sparql.errors import ClientGone, MethodRefused, SparqlError
+from sparql.query.answer import Answer
 from sparql.query.limits import QueryLimits
-from sparql.query.pool import Answer, Pool, Ticket
+from sparql.query.pool import Pool
 from sparql.query.request import METHODS, HttpRequest, QueryRequest, read_request
 from sparql.query.results import quality
-from sparql.web.client import Client, Message, Receive, Send, encode, header
+from sparql.query.ticket import Ticket
+from sparql.web.client import Client, Message, Receive, Send, encode, header, speaks_1_0
 from sparql.web.gateway import Gateway
 from sparql.web.headers import OPEN, PREFLIGHT
 
@@ -49,6 +51,9 @@ class Endpoint:
         """Answer one request."""
         client = Client(receive, send)
         try:
+            if scope["method"] == "OPTIONS":
+                await client.reply(204, _PREFLIGHT, b"")
+                return
             request = await _read(scope, client)
             if request is None:
                 await self._pages(scope, receive, send)
@@ -75,7 +80,7 @@ class Endpoint:
                 await client.reply(200, headers, b"")
             elif answer.whole is not None:
                 await client.reply(200, [*headers, _length(len(answer.whole))], answer.whole)
-            elif scope["http_version"].startswith("1.0") or scope["http_version"] == "1":
+            elif speaks_1_0(scope):
                 await _send_spooled(answer, headers, client)
             else:
                 await _send_chunks(answer, headers, client)
@@ -106,7 +111,7 @@ async def _read(scope: Message, client: Client) -> QueryRequest | None:
     """The query to answer, or None when a page or a description is wanted."""
     method, accept = scope["method"], header(scope, b"accept")
     query_string = scope["query_string"].decode("latin-1")
-    if method == "OPTIONS" or (method != "POST" and _wants_page(accept, query_string)):
+    if method in ("GET", "HEAD") and _wants_page(accept, query_string):
         return None
     return read_request(
         HttpRequest(
@@ -135,12 +140,7 @@ async def _send_chunks(answer: Answer, headers: list[tuple[bytes, bytes]], clien
 
 
 async def _send_spooled(answer: Answer, headers: list[tuple[bytes, bytes]], client: Client) -> None:
-    """
-    Send a long result when all of it is there, with its length.
-
-    HTTP/1.0, which nginx speaks to servers behind it unless told otherwise, ends a body of unknown length by closing
-    the connection: one that is broken off would look whole.
-    """
+    """Send a long result when all of it is there, with its length."""
     with tempfile.TemporaryFile() as spool:
         async for chunk in answer:
             spool.write(chunk)

@@ -32,7 +32,7 @@ def moment(value: str | None) -> str:
         at = datetime.fromisoformat(value)
     except ValueError:
         return value
-    return f"{at:%Y-%m-%d %H:%M} UTC" if at.time() or "T" in value else f"{at:%Y-%m-%d}"
+    return f"{at:%Y-%m-%d %H:%M} UTC" if "T" in value else f"{at:%Y-%m-%d}"
 
 
 def prose(message: str) -> Markup:

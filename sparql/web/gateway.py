@@ -13,13 +13,16 @@ import asyncio
 import io
 import logging
 import sys
+import tempfile
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 
-from sparql.errors import TooLarge
-from sparql.web.client import Client, Message, Receive, Send, encode
+from werkzeug.wsgi import FileWrapper
+
+from sparql.errors import ClientGone, TooLarge
+from sparql.web.client import Client, Message, Receive, Send, encode, speaks_1_0
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -69,7 +72,9 @@ class Gateway:
         client = Client(receive, send)
         try:
             environ = environment(scope, await client.body())
-            response = await self._in_thread(lambda: _run(self._application, environ))
+            response = await self._in_thread(lambda: _run(self._application, environ, speaks_1_0(scope)))
+        except ClientGone:
+            return
         except TooLarge as error:
             await client.reply(error.status, _PLAIN, f"{error.message}\n".encode())
         except Exception:
@@ -101,7 +106,7 @@ class Gateway:
         return asyncio.get_running_loop().run_in_executor(self._threads, function)
 
 
-def _run(application: WSGIApplication, environ: WSGIEnvironment) -> Response:
+def _run(application: WSGIApplication, environ: WSGIEnvironment, needs_length: bool) -> Response:
     starts: list[tuple[str, list[tuple[str, str]]]] = []
 
     def start(status: str, headers: list[tuple[str, str]], failure: object = None, /) -> Callable[[bytes], object]:
@@ -110,10 +115,27 @@ def _run(application: WSGIApplication, environ: WSGIEnvironment) -> Response:
 
     chunks = application(environ, start)
     status, headers = starts[-1]
-    length = next((int(value) for name, value in headers if name.lower() == "content-length"), SMALL + 1)
-    if length <= SMALL or environ["REQUEST_METHOD"] == "HEAD":
+    length = next((int(value) for name, value in headers if name.lower() == "content-length"), None)
+    if environ["REQUEST_METHOD"] == "HEAD" or (length is not None and length <= SMALL):
         chunks = _whole(chunks)
+    elif length is None and needs_length:
+        length, chunks = _spooled(chunks)
+        headers = [*headers, ("Content-Length", str(length))]
     return Response(int(status[:3]), encode(headers), chunks)
+
+
+def _spooled(chunks: Iterable[bytes]) -> tuple[int, Iterable[bytes]]:
+    """The length of a body of unknown length, and the body, from a file without a name."""
+    spool = tempfile.TemporaryFile()  # noqa: SIM115  # Closed with the body.
+    try:
+        for chunk in chunks:
+            spool.write(chunk)
+    finally:
+        if isinstance(chunks, Closable):
+            chunks.close()
+    length = spool.tell()
+    spool.seek(0)
+    return length, FileWrapper(spool, SMALL)
 
 
 def _whole(chunks: Iterable[bytes]) -> list[bytes]:

@@ -21,7 +21,7 @@ from granian.log import LogLevels
 
 from sparql.query.sandbox import die_with_parent
 
-STOP_S = 10
+STOP_S = 5
 """How long running requests may take after the server is told to stop."""
 
 

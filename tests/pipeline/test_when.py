@@ -230,3 +230,37 @@ def test_a_lone_dump_needs_no_description(instance: Instance, provider: Provider
     provider.put("/d.ttl", ttl(A2))
     assert outcomes(instance) == ["committed"]
     assert instance.graph("p") == {A2}
+
+
+def test_a_partial_waits_for_an_older_one_that_cannot_be_harvested_yet(
+    instance: Instance, provider: ProviderServer, registered: Register
+) -> None:
+    """Taken before it, it would be overwritten by older data when that is mended; nothing is skipped."""
+    registered()
+    release(provider, 1, A1)
+    instance.tick("p")
+    release(provider, 2, "<http://x/a> <http://p> broken", partial=True)
+    assert outcomes(instance) == ["failed"]
+    release(provider, 3, A2, partial=True)
+    assert outcomes(instance) == []
+    provider.put("/2.ttl", ttl('<http://x/a> <http://p> "older"'))
+    instance.clock.forward(hours=1)
+    assert outcomes(instance) == ["committed", "committed"]
+    assert instance.graph("p") == {A2}
+
+
+def test_a_newer_full_ends_the_waiting_for_older_partials(
+    instance: Instance, provider: ProviderServer, registered: Register
+) -> None:
+    """It says all that they could say, and better; they must not come after it."""
+    registered()
+    release(provider, 1, A1)
+    instance.tick("p")
+    release(provider, 2, "<http://x/a> <http://p> broken", partial=True)
+    instance.tick("p")
+    release(provider, 3, A2)
+    assert outcomes(instance) == ["committed"]
+    provider.put("/2.ttl", ttl(A1))
+    instance.clock.forward(hours=7)
+    assert outcomes(instance) == []
+    assert instance.graph("p") == {A2}

@@ -51,9 +51,9 @@ def graph(name: str) -> NamedNode:
     return NamedNode(f"{BASE}graph/{name}")
 
 
-def items(count: int, name: str = "a") -> Iterator[Quad]:
+def items(count: int, name: str = "a", first: int = 0) -> Iterator[Quad]:
     """Yield three statements about each of a number of items, in one graph."""
-    for number in range(count):
+    for number in range(first, first + count):
         yield Quad(item(number), VALUE, Literal(number), graph(name))
-        yield Quad(item(number), NEXT, item((number * 7 + 1) % count), graph(name))
+        yield Quad(item(number), NEXT, item(first + (number * 7 + 1) % count), graph(name))
         yield Quad(item(number), LABEL, Literal(f'Item "{number}",\nof {name} }}}},{{', language="en"), graph(name))

@@ -224,7 +224,7 @@ def test_memory_and_core_files_are_limited() -> None:
 def test_work_that_wants_more_memory_is_told_as_such() -> None:
     """More than the limit is refused by the kernel at once, whatever the machine has."""
     assert call(take, Bounds(10, URL), 1 << 20) == 1 << 20
-    with pytest.raises(WashTimeout, match="more than 4 GiB of memory"):
+    with pytest.raises(WashTimeout, match=f"{URL} needs more than 4 GiB of memory"):
         call(take, Bounds(10, URL), MEMORY + 1)
 
 

@@ -1,0 +1,71 @@
+"""The result of a query on its way from a worker to a client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Self
+
+import sparql.errors
+from sparql.errors import ClientGone, QueryCrash, SparqlError
+from sparql.query.frames import HEAD, Kind
+from sparql.query.process import WorkerProcess
+from sparql.query.results import FORMATS, ResultFormat
+
+
+class Answer:
+    """
+    The result of one query: an asynchronous iterator over its bytes.
+
+    One that raises gave a part only; whoever passes it on must not let the part look whole. One that is not read to its
+    end has to be closed, which ends the query.
+
+    Attributes:
+        generation: Of the store that answered.
+        form: How it is written.
+        whole: All of it, when it is small; None when it comes in chunks.
+    """
+
+    def __init__(
+        self, worker: WorkerProcess, first: tuple[int, bytes], give_back: Callable[[WorkerProcess], None]
+    ) -> None:
+        kind, payload = first
+        self.generation, place = HEAD.unpack_from(payload)
+        self.form: ResultFormat = FORMATS[place]
+        self.whole: bytes | None = payload[HEAD.size :] if kind == Kind.WHOLE else None
+        self._give_back = give_back
+        self._worker: WorkerProcess | None = worker
+        worker.generation = self.generation
+        if self.whole is not None:
+            self._finish()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if self._worker is None:
+            raise StopAsyncIteration
+        kind, payload = await self._worker.read()
+        if kind == Kind.CHUNK:
+            return payload
+        self._finish()
+        if kind == Kind.FAIL:
+            raise read_failure(payload)
+        raise StopAsyncIteration
+
+    def close(self) -> None:
+        """End the query if it is still running."""
+        if self._worker is not None:
+            self._worker.end(ClientGone("The client went away."))
+            self._finish()
+
+    def _finish(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            self._give_back(worker)
+
+
+def read_failure(payload: bytes) -> SparqlError:
+    """The error in the payload of a FAIL frame."""
+    name, _, message = payload.decode().partition("\0")
+    kind = getattr(sparql.errors, name, QueryCrash)
+    return kind(message) if isinstance(kind, type) and issubclass(kind, SparqlError) else QueryCrash(message)
