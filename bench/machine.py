@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import time
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -56,20 +56,60 @@ def check_disk(folder: Path, triples: int) -> None:
         )
 
 
-def others(seconds: float = 0.3) -> float:
+@dataclass(frozen=True, slots=True)
+class Usage:
     """
-    Share of all cores that other processes use, from 0 to 1, looked at while this one waits.
+    Processor time since the start of the machine, in clock ticks over all cores.
 
-    What this process does in the background, such as compacting a store, is not counted.
+    Attributes:
+        whole: That went by.
+        busy: In which a core did something.
+        own: That this process took, with all that it started.
     """
-    (busy, whole), own = _ticks(), time.process_time()
-    time.sleep(seconds)
-    (later_busy, later_whole), own = _ticks(), time.process_time() - own
-    return max(later_busy - busy - own * os.sysconf("SC_CLK_TCK"), 0) / max(later_whole - whole, 1)
+
+    whole: int
+    busy: int
+    own: int
 
 
-def _ticks() -> tuple[int, int]:
-    """Clock ticks since the start of the machine in which its cores were busy, and all of them."""
+def usage() -> Usage:
+    """What the machine and this process have used so far."""
     ticks = [int(field) for field in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     idle = ticks[3] + ticks[4]
-    return sum(ticks) - idle, sum(ticks)
+    return Usage(sum(ticks), sum(ticks) - idle, _own())
+
+
+def others(before: Usage, after: Usage) -> float:
+    """Share of all cores that other processes used between two looks, from 0 to 1."""
+    busy, own = after.busy - before.busy, after.own - before.own
+    return min(max((busy - own) / max(after.whole - before.whole, 1), 0.0), 1.0)
+
+
+def _own() -> int:
+    """
+    Ticks of this process, of all its descendants, and of those of them that have ended.
+
+    What has ended is counted where it was waited for, so the sum over the tree never falls.
+    """
+    parents, ticks = {}, {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and (fields := process_fields(entry)):
+            parents[int(entry)] = int(fields[1])
+            ticks[int(entry)] = sum(map(int, fields[11:15]))
+    family = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= more
+    return sum(ticks.get(pid, 0) for pid in family)
+
+
+def process_fields(pid: str) -> list[str]:
+    """
+    The fields of `/proc/PID/stat` from the third on, which is the state; empty when the process has ended.
+
+    Source: proc_pid_stat(5).
+    """
+    try:
+        # The name, in parentheses before them, may hold spaces and parentheses.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []

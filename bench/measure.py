@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
 
+from bench.machine import others, usage
+
 PATIENCE_S = 60.0
 """What takes longer than this is measured once: its spread is small beside its length."""
 
@@ -21,10 +23,12 @@ class Sample:
     Attributes:
         seconds: Wall time.
         steps: Seconds of its parts, by name, where they are known.
+        others: Share of the cores that other processes used meanwhile, from 0 to 1.
     """
 
     seconds: float = 0.0
     steps: dict[str, float] = field(default_factory=dict)
+    others: float = 0.0
 
 
 @dataclass(slots=True)
@@ -37,6 +41,11 @@ class Series:
     def seconds(self) -> float:
         """The median of the wall times."""
         return median(sample.seconds for sample in self.samples)
+
+    @property
+    def others(self) -> float:
+        """Share of the cores that other processes used in the run that they hindered most."""
+        return max(sample.others for sample in self.samples)
 
     @property
     def shares(self) -> dict[str, float]:
@@ -55,9 +64,10 @@ def clocked() -> Iterator[Sample]:
     """A sample whose seconds are those of the block. What earlier runs left unwritten is written first."""
     os.sync()
     sample = Sample()
-    began = time.monotonic()
+    before, began = usage(), time.monotonic()
     yield sample
     sample.seconds = time.monotonic() - began
+    sample.others = others(before, usage())
 
 
 def interleaved(contestants: Mapping[str, Callable[[], Sample]], runs: int) -> dict[str, Series]:

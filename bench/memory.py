@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.errors import BenchError
+from bench.machine import process_fields
 
 EVERY_S = 0.01
 """Seconds between two looks."""
@@ -84,22 +85,14 @@ def _members(session: int) -> list[str]:
 
 
 def _session(pid: str) -> int:
-    # The name in parentheses may hold spaces and parentheses; state, parent, group and session follow it.
-    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    fields = process_fields(pid)
     return int(fields[3]) if fields else 0
 
 
 def _resident(pid: str) -> int:
-    fields = _read(f"/proc/{pid}/statm").split()
-    return int(fields[1]) * _PAGE if fields else 0
-
-
-def _read(path: str) -> str:
-    """A file of /proc, empty when its process has ended."""
-    try:
-        return Path(path).read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
+    """Resident bytes of a process; 0 when it has ended."""
+    fields = process_fields(pid)
+    return int(fields[21]) * _PAGE if fields else 0
 
 
 def _end(session: int) -> None:

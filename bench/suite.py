@@ -1,4 +1,4 @@
-"""Running the cases one after another, and telling how busy the machine was beside them."""
+"""Running the cases one after another."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from bench.cases import again, exports, imports, memory, partials, tick, washing
 from bench.errors import BenchError
 from bench.ground import Ground
-from bench.machine import others
 from bench.table import Row
 from harvest.errors import HarvestError
 from sparql.errors import SparqlError
@@ -31,12 +30,9 @@ class Failed(Row):
 def rows(ground: Ground, names: Iterable[str]) -> Iterator[Row]:
     """The rows of the named cases; a case that fails gives a row that says why, and the next one goes on."""
     for name in names:
-        busy = others()
         try:
             for row in CASES[name](ground):
-                before, busy = busy, others()
                 row.judged = ground.scale.judged
-                row.others = max(before, busy)
                 yield row
         except (BenchError, HarvestError, SparqlError) as error:
             yield Failed(name, "-", None, notes=[f"not measured: {type(error).__name__}: {error}"])

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bench.measure import Series
+
 HEADINGS = ("case", "data", "ours", "peer", "ratio", "target", "met", "others")
 
 
@@ -59,7 +61,7 @@ class Row:
         shares: Share of each step in our time, the largest first.
         notes: What should be known of it.
         spoiled: Whether the target is missed whatever the figures say; a note tells why.
-        others: Share of the cores that other processes used just before or after it, the larger; 0 to 1.
+        others: Share of the cores that other processes used meanwhile, at worst, from 0 to 1; None where nobody looked.
         judged: Whether the target is held against it; not at sizes that it was not set for.
         details: Further figures for machines.
     """
@@ -73,7 +75,7 @@ class Row:
     shares: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     spoiled: bool = False
-    others: float = 0.0
+    others: float | None = None
     judged: bool = True
     details: dict[str, Any] = field(default_factory=dict)
 
@@ -91,7 +93,10 @@ class Row:
         verdict = {True: "yes", False: "NO", None: "-" if self.judged or not self.target else "not judged"}[self.met]
         target = self.target.told(self.unit) if self.target else "-"
         figures = _told(self.ours, self.unit), _told(self.peer, self.unit), self._ratio()
-        return self.case, self.data, *figures, target, verdict, f"{self.others:.0%}"
+        return self.case, self.data, *figures, target, verdict, self._others()
+
+    def _others(self) -> str:
+        return "-" if self.others is None else f"{self.others:.0%}"
 
     def _ratio(self) -> str:
         if self.ours is None or self.peer is None:
@@ -113,6 +118,16 @@ class Row:
         figures = {"ours": self.ours, "peer": self.peer, "unit": self.unit, "target": target, "met": self.met}
         told = {"shares": self.shares, "notes": self.notes, "others": self.others, "details": self.details}
         return {"case": self.case, "data": self.data} | figures | told
+
+
+def compared(case: str, data: str, ours: Series, peer: Series | None, target: Target | None) -> Row:
+    """The row of what was measured by time."""
+    row = Row(case, data, ours.seconds, peer.seconds if peer else None, target=target, shares=ours.shares)
+    row.others = max(each.others for each in (ours, peer) if each)
+    row.details["seconds"] = {
+        name: [sample.seconds for sample in each.samples] for name, each in (("ours", ours), ("peer", peer)) if each
+    }
+    return row
 
 
 def _told(value: float | None, unit: str) -> str:

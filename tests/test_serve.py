@@ -114,8 +114,10 @@ def test_an_instance_harvests_answers_and_ends(tmp_path: Path, provider: Provide
         client.setReturnFormat(JSON)
         client.setQuery("SELECT ?s { GRAPH <http://h.example/graph/p> { ?s ?p ?o } } ORDER BY ?s")
         served.until(
-            lambda: [row["s"]["value"] for row in client.queryAndConvert()["results"]["bindings"]]
-            == ["http://x/a", "http://x/b"],
+            lambda: (
+                [row["s"]["value"] for row in client.queryAndConvert()["results"]["bindings"]]
+                == ["http://x/a", "http://x/b"]
+            ),
             "the published generation",
         )
         release(provider, 2, A2)

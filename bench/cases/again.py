@@ -18,7 +18,7 @@ from bench.instance import Instance, instance
 from bench.literal import Twin, fingerprint, twin
 from bench.measure import Sample, Series, interleaved
 from bench.provider import Provider, provider
-from bench.table import Row, Target
+from bench.table import Row, Target, compared
 from harvest.model import Outcome
 
 TARGET = Target(12, "faster")
@@ -93,8 +93,6 @@ def _changed(recipe: Recipe) -> Recipe:
 
 
 def _row(ground: Ground, what: str, ours: Series, literal: Series) -> Row:
-    row = Row("full dump again", f"{millions(ground.scale.triples)}, {what}", ours.seconds, literal.seconds)
-    row.target = TARGET
-    row.shares = ours.shares
-    row.details = {"peer": "subject deletion and insertion by SPARQL UPDATE", "peer_shares": literal.shares}
+    row = compared("full dump again", f"{millions(ground.scale.triples)}, {what}", ours, literal, TARGET)
+    row.details["peer_shares"] = literal.shares
     return row

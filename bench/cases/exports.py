@@ -18,7 +18,7 @@ from bench.ground import Ground, millions
 from bench.instance import Instance, instance
 from bench.measure import Sample, Series, clocked, interleaved
 from bench.provider import Provider, provider
-from bench.table import Row, Target
+from bench.table import Row, Target, compared
 
 ONE_CHANGED = Target(10, "faster")
 FROM_SCRATCH = Target(2, "faster")
@@ -110,4 +110,4 @@ def run(ground: Ground) -> Iterator[Row]:
 
 def _row(ground: Ground, what: str, series: dict[str, Series], target: Target) -> Row:
     data = f"{PROVIDERS} x {millions(ground.scale.exported)}, {what}"
-    return Row("export", data, series[what].seconds, series["peer"].seconds, target=target)
+    return compared("export", data, series[what], series["peer"], target)

@@ -14,7 +14,7 @@ from bench.ground import Ground, millions
 from bench.instance import instance
 from bench.measure import Sample, interleaved
 from bench.provider import provider
-from bench.table import Row, Target
+from bench.table import Row, Target, compared
 
 TARGET = Target(1.25, "slower")
 GRAPH = "http://bench.example/graph/p"
@@ -57,9 +57,8 @@ def _row(ground: Ground, label: str, dump: Path, plain: Path) -> Row:
     series = interleaved({"ours": ours, "peer": theirs}, ground.scale.runs)
     if counts["ours"] != counts["peer"]:
         raise Disagreement(f"{label}: we hold {counts['ours']} triples, oxigraph {counts['peer']}")
-    row = Row("first import", label, series["ours"].seconds, series["peer"].seconds, target=TARGET)
-    row.shares = series["ours"].shares
-    row.details = {"triples": counts["ours"]}
+    row = compared("first import", label, series["ours"], series["peer"], TARGET)
+    row.details["triples"] = counts["ours"]
     return row
 
 

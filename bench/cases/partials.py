@@ -18,7 +18,7 @@ from bench.ground import Ground, millions
 from bench.instance import Instance, instance
 from bench.measure import Sample, Series, interleaved
 from bench.provider import Provider, provider
-from bench.table import Row, Target
+from bench.table import Row, Target, compared
 
 TARGET = Target(1.2, "slower")
 
@@ -103,12 +103,10 @@ def _opened(ground: Ground, triples: int, stack: ExitStack) -> Graph:
 
 def _row(ground: Ground, series: list[Series]) -> Row:
     what = f"{millions(ground.scale.partial)} into {millions(ground.scale.sizes[-1])}"
-    row = Row("partial dump", what, series[-1].seconds, target=TARGET, shares=series[-1].shares)
-    row.details = {"seconds": [[sample.seconds for sample in each.samples] for each in series]}
+    row = compared("partial dump", what, series[-1], series[0] if len(series) > 1 else None, TARGET)
     if len(series) == 1:
         row.notes.append("the large graph was not measured, so there is no ratio; --large does it")
         return row
-    row.peer = series[0].seconds
     row.notes.append(f"the peer is the same into {millions(ground.scale.sizes[0])}; medians of {PARTIALS}")
     slowest = ", ".join(f"{max(sample.seconds for sample in each.samples):.2f} s" for each in reversed(series))
     row.notes.append(f"the slowest took {slowest}: now and then the store flushes or compacts")
@@ -119,7 +117,7 @@ def _row_in_a_row(ground: Ground, samples: list[Sample]) -> Row:
     """The last three of many beside the first three."""
     first, last = Series(samples[:3]), Series(samples[-3:])
     what = f"the last 3 of {len(samples)} in a row, into {millions(ground.scale.triples)}"
-    row = Row("partial dump", what, last.seconds, first.seconds, shares=last.shares)
+    row = compared("partial dump", what, last, first, None)
     row.notes.append("the peer are the first 3; no export ran between them")
-    row.details = {"seconds": [sample.seconds for sample in samples]}
+    row.details["in_a_row"] = [sample.seconds for sample in samples]
     return row

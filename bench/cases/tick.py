@@ -13,7 +13,7 @@ from bench.ground import Ground
 from bench.instance import Instance, instance
 from bench.measure import Sample, clocked, interleaved
 from bench.provider import provider
-from bench.table import Row, Target
+from bench.table import Row, Target, compared
 from harvest.model import Outcome
 from harvest.pipeline import Desk
 from harvest.schedule import Scheduler
@@ -73,9 +73,9 @@ def _row(ours: Instance, providers: int, runs: int) -> Row:
         written = sorted(str(path) for path, _ in before.items() ^ marks(watched).items())
     finally:
         scheduler.stop()
-    row = Row("tick", f"{providers} unchanged providers", series.seconds, target=TARGET)
+    row = compared("tick", f"{providers} unchanged providers", series, None, TARGET)
     row.notes.append(_told(written))
-    row.details = {"written": written}
+    row.details["written"] = written
     row.spoiled = bool(written)
     return row
 

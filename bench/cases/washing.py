@@ -11,7 +11,7 @@ from bench.errors import Disagreement
 from bench.ground import Ground, millions
 from bench.measure import Sample, clocked, interleaved
 from bench.stage import GRAPH
-from bench.table import Row
+from bench.table import Row, compared
 from harvest.model import Document
 from harvest.settings import WashSettings
 from harvest.wash import process
@@ -48,7 +48,7 @@ def _row(ground: Ground, source: Path, label: str) -> Row:
     series = interleaved({"ours": ours, "peer": theirs}, ground.scale.runs)
     if counts["ours"] != counts["peer"]:
         raise Disagreement(f"{label}: we keep {counts['ours']} triples, the peer {counts['peer']}")
-    return Row("washing", label, series["ours"].seconds, series["peer"].seconds)
+    return compared("washing", label, series["ours"], series["peer"], None)
 
 
 def _washed(source: Path, target: Path) -> tuple[Sample, Washed]:
