@@ -11,10 +11,11 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from harvest.errors import StorageError, WashError
 from harvest.model import Document, Snapshot
@@ -22,6 +23,8 @@ from harvest.wash.parse import Parsed, parse
 from harvest.wash.skolem import skolemize
 
 _CHUNK = 1 << 20
+_PIPE = 1 << 20
+"""Bytes that the pipes to and from the sorter hold, so that it and the parser run at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,9 @@ def _sorter(scratch: Path, memory: int) -> subprocess.Popen[bytes]:
         f"--temporary-directory={scratch}",
     ]
     environment = os.environ | {"LC_ALL": "C"}
+    pipe = subprocess.PIPE
     return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        command, bufsize=_PIPE, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, pipesize=_PIPE
     )
 
 
@@ -123,17 +127,19 @@ def _collect(sorter: subprocess.Popen[bytes], graph: str, target: Path) -> Snaps
     triples = 0
     rest = b""
     try:
-        with target.open("wb") as out:
+        # Digesting and writing let the interpreter go: they happen beside rewriting the next chunk.
+        with target.open("wb", buffering=0) as out, ThreadPoolExecutor(1) as beside:
+            pending = beside.submit(_keep, b"", digest, out)
             while chunk := sorter.stdout.read(_CHUNK):
                 # " .\n" may be cut by a chunk's end: only whole lines are rewritten.
                 whole, newline, rest = (rest + chunk).rpartition(b"\n")
                 lines = (whole + newline).replace(b" .\n", ending)
                 triples += lines.count(b"\n")
-                digest.update(lines)
-                out.write(lines)
+                pending.result()
+                pending = beside.submit(_keep, lines, digest, out)
+            pending.result()
             if sorter.wait() != 0:
                 raise StorageError(_complaint(sorter))
-            out.flush()
             os.fsync(out.fileno())
         if rest:
             raise WashError(f"sorting gave an unfinished line of {len(rest)} bytes", url=str(target))
@@ -141,6 +147,20 @@ def _collect(sorter: subprocess.Popen[bytes], graph: str, target: Path) -> Snaps
         target.unlink(missing_ok=True)
         raise
     return Snapshot(target, triples, digest.hexdigest())
+
+
+def _keep(lines: bytes, digest: Digest, out: IO[bytes]) -> None:
+    digest.update(lines)
+    written = 0
+    while written < len(lines):  # a raw file may take a part only
+        written += out.write(lines[written:] if written else lines)
+
+
+class Digest(Protocol):
+    """A running digest, as hashlib makes them."""
+
+    def update(self, data: bytes, /) -> None:
+        """Take the next bytes."""
 
 
 def _complaint(sorter: subprocess.Popen[bytes]) -> str:

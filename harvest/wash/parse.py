@@ -24,6 +24,12 @@ from harvest.wash.wellformed import WellFormed
 from sparql.rdf import JSON_LD, RDF_XML, Format
 
 
+BATCH = 1 << 19
+"""Bytes of lines that are looked at together: pyoxigraph writes 8 kB at a time, and each look has a price."""
+
+_MARKS = (b"_:", b"<<(")
+
+
 class Sink(Protocol):
     """Where lines go."""
 
@@ -63,6 +69,7 @@ def parse(document: Document, ordinal: int, ground: Sink, blank: Sink) -> Parsed
         whole = io.BufferedReader(_Chain(head.removeprefix(BOM), stream, watch), 1 << 18)
         try:
             _transcribe(whole, found, document.url, splitter)
+            splitter.finish()
         except SyntaxError as error:
             raise fault(error, document, found) from error
         except MemoryError as error:
@@ -102,11 +109,22 @@ def _transcribe(stream: BinaryIO, source: Format, url: str, sink: Sink) -> None:
     pyoxigraph.serialize(triples, cast(BinaryIO, sink), format=pyoxigraph.RdfFormat.N_TRIPLES)
 
 
+def _marked(lines: bytes) -> Iterator[tuple[int, int]]:
+    """Begin and end of each line that may hold a blank node or a triple term; it may also be a literal that does."""
+    places = {mark: lines.find(mark) for mark in _MARKS}
+    while found := [place for place in places.values() if place >= 0]:
+        place = min(found)
+        end = lines.index(b"\n", place) + 1
+        yield lines.rfind(b"\n", 0, place) + 1, end
+        # Only a mark that was passed is looked for again: the other may be far away, or nowhere.
+        places = {mark: lines.find(mark, end) if 0 <= at < end else at for mark, at in places.items()}
+
+
 class _Splitter:
     """
     A file-like object that takes N-Triples in chunks and hands ground lines and lines with blank nodes on.
 
-    A chunk without `_:` passes as it is, which makes data without blank nodes cost nothing.
+    Lines between two marks of a blank node pass in one piece, which makes data without blank nodes cost nothing.
     """
 
     def __init__(self, url: str, source: Format, ordinal: int, ground: Sink, blank: Sink) -> None:
@@ -115,34 +133,45 @@ class _Splitter:
         self._mark = b"_:d%d-" % ordinal
         self._ground = ground
         self._blank = blank
-        self._rest: list[bytes] = []
+        self._held: list[bytes] = []
+        self._size = 0
 
     def write(self, data: bytes) -> int:
-        cut = data.rfind(b"\n") + 1
-        if not cut:
-            # Added up at the end: a literal of 100 MB comes in 12,000 chunks.
-            self._rest.append(data)
-            return len(data)
-        lines = b"".join((*self._rest, data[:cut]))
-        self._rest = [data[cut:]]
-        if b"--ltr .\n" in lines or b"--rtl .\n" in lines:
-            lines = self._undirected(lines)
-        if b"_:" in lines or b"<<(" in lines:
-            self._split(lines)
-        else:
-            self._ground.write(lines)
+        self._held.append(data)
+        self._size += len(data)
+        # Not before a line ends: a literal of 100 MB comes in 12,000 chunks, and is joined once.
+        if self._size >= BATCH and b"\n" in data:
+            self._pass(b"".join(self._held))
         return len(data)
 
     def flush(self) -> None:
-        """Nothing waits here but an unfinished line."""
+        """What waits here for more goes out with `finish`."""
+
+    def finish(self) -> None:
+        """Hand on what is left, all of it whole lines."""
+        self._pass(b"".join(self._held))
+
+    def _pass(self, held: bytes) -> None:
+        """Hand whole lines on; a line that is not whole yet waits."""
+        cut = held.rfind(b"\n") + 1
+        self._held, self._size = [held[cut:]], 0
+        lines = held[:cut]
+        if b"--ltr .\n" in lines or b"--rtl .\n" in lines:
+            lines = self._undirected(lines)
+        self._split(lines)
 
     def _split(self, lines: bytes) -> None:
+        """Cut the lines that hold a mark of blank nodes out; the others pass in one piece between them."""
         ground: list[bytes] = []
         blank: list[bytes] = []
-        for line in lines.splitlines(keepends=True):
-            kept, owned = self._owned(line)
-            (blank if owned else ground).append(kept)
-        self._ground.write(b"".join(ground))
+        passed = 0
+        for begin, end in _marked(lines):
+            kept, owned = self._owned(lines[begin:end])
+            if owned:
+                ground.append(lines[passed:begin])
+                blank.append(kept)
+                passed = end
+        self._ground.write(b"".join((*ground, lines[passed:])))
         self._blank.write(b"".join(blank))
 
     def _owned(self, line: bytes) -> tuple[bytes, bool]:
