@@ -23,7 +23,6 @@ from harvest.wash.unpack import opened
 from harvest.wash.wellformed import WellFormed
 from sparql.rdf import JSON_LD, RDF_XML, Format
 
-
 BATCH = 1 << 19
 """Bytes of lines that are looked at together: pyoxigraph writes 8 kB at a time, and each look has a price."""
 
