@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import structlog
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
-OUT = Console(highlight=False)
+OUT = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 ERR = Console(stderr=True, highlight=False)
 
 _COLOURS = {
@@ -108,17 +109,19 @@ def check(report: Mapping[str, Any]) -> None:
 
 def status(providers: Sequence[Mapping[str, Any]]) -> None:
     """The state of every provider as a table, and under it what is wrong."""
-    table = Table("provider", "state", "version", "triples", "modified", "last run", "outcome", "next check")
+    names = ["provider", "state", "version", "triples", "modified", "last run", "next check"]
+    wide = OUT.width >= 100
+    table = Table(*names[: None if wide else -1], box=box.SIMPLE_HEAD, padding=(0, 1))
+    for each in table.columns:
+        each.no_wrap = True
     for column in (2, 3):
         table.columns[column].justify = "right"
     for item in providers:
-        last = item["last_run"] or {}
-        state = item["state"]
+        state, last = item["state"], item["last_run"] or {}
         shown = f"[{_COLOURS.get(state, 'default')}]{state}[/]"
-        cells = (item["name"], shown, str(item["version"]), f"{item['triples']:,}")
-        times = (item["modified"], last.get("ended"), item["next_check"])
-        modified, ended, upcoming = map(_moment, times)
-        table.add_row(*cells, modified, ended, last.get("outcome") or "-", upcoming)
+        outcome = f"{_moment(last.get('ended'))[5:16]} {last.get('outcome') or ''}".strip()
+        times = _moment(item["modified"])[:10], outcome or "-", _moment(item["next_check"])[5:16] or "-"
+        table.add_row(item["name"], shown, str(item["version"]), f"{item['triples']:,}", *times[: None if wide else -1])
     OUT.print(table)
     for item in providers:
         for finding in item["findings"]:
@@ -128,7 +131,9 @@ def status(providers: Sequence[Mapping[str, Any]]) -> None:
 
 def history(found: Mapping[str, Any]) -> None:
     """Versions, and the runs that made none."""
-    table = Table("version", "filed", "coverage", "added", "removed", "triples", "modified")
+    table = Table("version", "filed", "coverage", "added", "removed", "triples", "modified", box=box.SIMPLE_HEAD)
+    for each in table.columns:
+        each.no_wrap = True
     for column in (0, 3, 4, 5):
         table.columns[column].justify = "right"
     for item in found["versions"]:
