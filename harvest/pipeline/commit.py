@@ -92,6 +92,7 @@ def sweep(workshop: Workshop) -> None:
         if files.folder.exists():
             files.prepare()
             files.sweep(provider.version)
+            files.drop_since()
 
 
 def _numbered(workshop: Workshop, candidate: Candidate) -> VersionRecord:

@@ -3,6 +3,7 @@ A provider's files: the snapshot and the changes.
 
     providers/<name>/snapshot.nq -> snapshot-000004.nq      a whole version, here the 4th
     providers/<name>/changes/000001.nqud.gz ...             what each version changed
+    providers/<name>/since-000004-000007/                   the changes 5 to 7 as one, kept to save folding them again
 
 A full harvest leaves a snapshot of its own version. A partial one leaves its change alone, so that it costs what it
 holds and not what the graph holds; `fold` makes the changes that came since into a new snapshot when somebody
@@ -13,12 +14,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from harvest.errors import StorageError, UnknownName
 from harvest.model import Delta, Snapshot
 from harvest.revise import delta as deltas
+from harvest.revise import lines
 
 _SNAPSHOT = re.compile(r"snapshot-(\d{6,})\.nq")
 
@@ -67,6 +70,9 @@ class GraphFiles:
         for path in self.folder.glob("snapshot-*"):
             if path != self.snapshot_file(base):
                 path.unlink()
+        for path in self.folder.glob("since-*"):
+            if not path.name.startswith(f"since-{base:06d}-"):
+                shutil.rmtree(path)
         for path in (self.folder / "changes").iterdir():
             if not path.name[:6].isdigit() or int(path.name.split(".")[0]) > version or path.suffix == ".tmp":
                 path.unlink()
@@ -82,7 +88,7 @@ class GraphFiles:
 
     def _folded(self, base: int, version: int, room: Path) -> Snapshot:
         """The base with all changes since, in one pass over it."""
-        net = self.net(base, version, room)
+        net = self.since(version, room)
         assert net is not None
         start = self.snapshot_file(base)
         if base == 0:
@@ -97,6 +103,47 @@ class GraphFiles:
             later = deltas.read(self.change(n), _made(room / f"change-{n}"))
             net = later if net is None else deltas.compose(net, later, _made(room / f"net-{n}"))
         return net
+
+    def since(self, version: int, room: Path) -> Delta | None:
+        """
+        The changes after the snapshot up to `version`, the current one, as one delta, or None when there are none.
+
+        It is kept for the next time, which then adds what came since: many partial dumps between two exports would
+        else each fold all of those before.
+        """
+        base = self.base()
+        known = max((n for n in self._kept(base) if n <= version), default=base)
+        if known == version:
+            return None if version == base else self._delta(base, version)
+        net = None if known == base else self._delta(base, known)
+        later = self.net(known, version, room)
+        assert later is not None
+        joint = _made(room / "since")
+        if net is None:
+            later.removed.replace(joint / "removed.nq")
+            later.added.replace(joint / "added.nq")
+        else:
+            deltas.compose(net, later, joint)
+        joint.rename(self._since(base, version))
+        if known != base:
+            shutil.rmtree(self._since(base, known))
+        return self._delta(base, version)
+
+    def drop_since(self) -> None:
+        """Forget what `since` keeps: it is not written durably, so it must not outlive a crash."""
+        for path in self.folder.glob("since-*"):
+            shutil.rmtree(path)
+
+    def _since(self, base: int, version: int) -> Path:
+        return self.folder / f"since-{base:06d}-{version:06d}"
+
+    def _kept(self, base: int) -> list[int]:
+        """The versions up to which changes after the snapshot are kept as one."""
+        return [int(path.name.rsplit("-", 1)[1]) for path in self.folder.glob(f"since-{base:06d}-*")]
+
+    def _delta(self, base: int, version: int) -> Delta:
+        removed, added = (self._since(base, version) / name for name in ("removed.nq", "added.nq"))
+        return Delta(removed, added, lines.count(removed), lines.count(added))
 
     def at(self, n: int, version: int, room: Path) -> Path:
         """
@@ -143,8 +190,8 @@ class GraphFiles:
         if a > b:
             net = deltas.invert(net)
         for sign, path in ((b"-", net.removed), (b"+", net.added)):
-            with path.open("rb") as lines:
-                yield from (sign + line for line in lines)
+            with path.open("rb") as statements:
+                yield from (sign + line for line in statements)
 
     def changes(self, version: int) -> Iterator[Path]:
         """The files of all changes, first to last."""

@@ -105,7 +105,7 @@ class Workshop:
         """A provider's graph as it is now, to be asked by subject."""
         files = GraphFiles(self.folder(record.name))
         base = files.base()
-        since = files.net(base, record.version, room)
+        since = files.since(record.version, room)
         return Current(files.snapshot_file(base) if base else None, since, self.store)
 
     def give_up(self) -> None:

@@ -127,6 +127,12 @@ def write(target: Path, chunks: Iterable[bytes]) -> Snapshot:
     return Snapshot(target, count, digest.hexdigest())
 
 
+def count(path: Path) -> int:
+    """How many lines a file has."""
+    with path.open("rb") as stream:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: stream.read(_CHUNK), b""))
+
+
 def subjects(path: Path) -> Iterator[bytes]:
     """Each subject of a sorted file, once, in order."""
     last = b""

@@ -252,3 +252,22 @@ def test_spellings_of_one_value_are_kept_apart_through_partials(
     assert instance.proven("p")
     assert instance.graph("p") == {one, f'<http://x/b> <http://p> "8"^^{number}'}
     assert instance.desk.workshop.ledger.versions("p")[1].removed == 2
+
+
+def test_many_partials_in_a_row_add_up(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+    """What they change together is kept beside the snapshot, added to each time, and ends with the next snapshot."""
+    registered()
+    release(provider, 1, A1, B1, C1)
+    instance.tick("p")
+    for day in range(2, 8):
+        release(provider, day, f'<http://x/{"abc"[day % 3]}> <http://p> "{day}"', partial=True)
+        assert outcomes(instance) == ["committed"]
+    folder = instance.desk.workshop.folder("p")
+    assert [path.name for path in folder.glob("since-*")] == ["since-000001-000006"]
+    assert instance.graph("p") == {f'<http://x/{"abc"[day % 3]}> <http://p> "{day}"' for day in (5, 6, 7)}
+    assert instance.proven("p")
+    assert list(folder.glob("since-*")) == []
+    release(provider, 8, A1, partial=True)
+    instance.tick("p")
+    assert A1 in instance.graph("p")
+    assert instance.proven("p")
