@@ -30,8 +30,8 @@ CAPTION = """\
 Times are medians of wall time, ours and the peer's taken in turn. Generated catalogues: eight triples an item, in
 shuffled order; 5 % of the items have an address as a blank node with two triples. The peer of imports is `oxigraph
 load`, that of exports `oxigraph dump`, that of a full dump again the literal subject deletion of the GeoLink document.
-Memory is the sum of the resident pages of all processes, those that they share counted once for each. `others` is what
-other processes and the kernel's own took of the cores meanwhile: figures beside a large share mean little."""
+Memory is what all processes of a stage hold at once, pages that they share counted once. `others` is what other
+processes and the kernel's own took of the cores meanwhile: figures beside a large share mean little."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -34,6 +34,7 @@ def _rows(ground: Ground, dumps: tuple[Path, Path], room: Path, triples: int) ->
     washed = [_stage(room, "wash", dump, into) for dump, into in zip(dumps, (old, new), strict=True)]
     _expect([int(found.output) for found in washed], [triples, triples])
     yield _row("washing", size, max(washed, key=lambda found: found.bytes))
+    yield _blank_nodes(ground, room, triples)
     mirrored = _stage(room, "mirror", old, new, room / "mirror")
     yield _row("comparing, mirror", f"{size}, 1 % changed", mirrored)
     replaced = _stage(room, "full", old, new, room / "full")
@@ -41,6 +42,14 @@ def _rows(ground: Ground, dumps: tuple[Path, Path], room: Path, triples: int) ->
     _expect([int(replaced.output)], [int(mirrored.output)])
     yield _row("exporting", size, _stage(room, "export", new, room / "exports"))
     yield _load(ground, room, size, (dumps[1], new))
+
+
+def _blank_nodes(ground: Ground, room: Path, triples: int) -> Row:
+    """Washing where many triples touch a blank node, which is what has to be held to label them."""
+    found = _stage(room, "wash", ground.source(Recipe(triples, blank_share=0.8)), room / "blank.nq")
+    _expect([int(found.output)], [triples])
+    (room / "blank.nq").unlink()
+    return _row("washing", f"{millions(triples)}, 30 % of them touch blank nodes", found)
 
 
 def _load(ground: Ground, room: Path, size: str, files: tuple[Path, Path]) -> Row:
