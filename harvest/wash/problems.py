@@ -1,0 +1,66 @@
+"""
+What is wrong with a document, collected while it is read: the first problems in full, all of them counted.
+
+The kinds, and what each means for the statements around it:
+
+    syntax           a statement that is not of the format; it was dropped
+    invalid-iri      a statement with an IRI that is none; it was dropped
+    invalid-literal  a statement with a literal that is none (its language tag, its characters); it was dropped
+    rdf-1.2          a statement that only RDF 1.2 has (triple terms, base directions); it was dropped
+    encoding         bytes that are no characters of the document's encoding; replaced or dropped with their statement
+    recoded          the document is not in UTF-8, and was read in the encoding told
+    format           the document is not what its media type or name says, and was read as what it is
+    fallback         a second, more patient parser read the document
+    context          a JSON-LD context that could not be had
+    too-large        a limit was reached: bytes, ratio, entries, depth, size of a term
+    archive          an archive or one of its entries is damaged, encrypted, or of a kind that is not read
+    cut-off          the rest of the document could not be read
+    no-rdf           the document holds no RDF
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from harvest.model import Problem
+
+KEPT: Final = 100
+"""Problems of one document that are kept in full; the others are only counted."""
+
+EXCERPT: Final = 200
+"""Characters of an excerpt."""
+
+STATEMENTS: Final = frozenset({"syntax", "invalid-iri", "invalid-literal", "rdf-1.2"})
+"""The kinds that cost a statement each."""
+
+
+class Problems:
+    """
+    The problems of one document.
+
+    Attributes:
+        dropped: Statements left out so far.
+        whole: False once the rest of the document was given up.
+        first: The first `KEPT`, in order.
+        counts: How many of each kind.
+    """
+
+    def __init__(self) -> None:
+        self.dropped = 0
+        self.whole = True
+        self.first: list[Problem] = []
+        self.counts: Counter[str] = Counter()
+
+    def add(self, problem: Problem) -> None:
+        """Count a problem, and the statement that it costs."""
+        self.counts[problem.kind] += 1
+        self.dropped += problem.kind in STATEMENTS
+        if problem.kind == "cut-off":
+            self.whole = False
+        if len(self.first) < KEPT:
+            self.first.append(problem)
+
+    def wants_excerpt(self) -> bool:
+        """Whether the next problem will be kept, so that finding its excerpt is worth the time."""
+        return len(self.first) < KEPT
