@@ -10,7 +10,8 @@ The error tree of the harvesting side.
     │   ├── StatusError      a status other than 2xx or 304                           by status
     │   └── TransferError    connection, time-out or truncated body                   retriable
     ├── WashError            a dump cannot be turned into a snapshot                  permanent
-    │   └── WashTimeout      washing went past its time or memory limit               permanent
+    │   ├── WashTimeout      washing went past its time or memory limit               permanent
+    │   └── ContextWanted    a remote JSON-LD context that has to be fetched first    retriable
     ├── LedgerError          the ledger cannot be opened or migrated                  permanent
     ├── BusyError            another process holds the data directory                 retriable
     ├── StorageError         the disk is full, read-only or damaged                   retriable
@@ -120,6 +121,16 @@ class WashError(HarvestError):
 
 class WashTimeout(WashError):
     """Washing that went past its time or memory limit."""
+
+
+class ContextWanted(WashError):
+    """
+    A document that needs a remote JSON-LD context; `url` is the context. Fetch it, and wash again.
+
+    Source: JSON-LD 1.1 Processing Algorithms and API, section 9.4 (LoadDocumentCallback).
+    """
+
+    retriable = True
 
 
 class LedgerError(HarvestError):

@@ -11,6 +11,11 @@ are ISO 8601 in UTC; structures are JSON.
     version        one state of a provider's graph; `loading` from its filing until its generation is published
     finding        what is wrong with a provider's description now
     request        what a command asked of the process that holds the data directory
+    seed           one URI that was registered, by the seed list or by a provider's description
+    document       one download of a seed, one entry of an archive, or one clean document, and how far it came
+    problem        what was wrong with a document
+    download       one request that gave bytes or failed; those without a log are told by the next one
+    log            the provenance logs, in order
 """
 
 from __future__ import annotations
@@ -105,5 +110,72 @@ MIGRATIONS: Final = (
         answer TEXT                     -- JSON
     ) STRICT;
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+    """,
+    """
+    CREATE TABLE seed (
+        hash TEXT PRIMARY KEY,          -- MD5 of the normalised URI, 32 lower-case hex digits
+        uri TEXT NOT NULL,              -- as given
+        relative INTEGER NOT NULL,
+        listed INTEGER NOT NULL,        -- stands in the seed list
+        provider TEXT,                  -- whose description names it, or NULL
+        added TEXT NOT NULL,
+        interval REAL NOT NULL,         -- seconds
+        processed TEXT,                 -- when it was last downloaded or tried
+        failures INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE TABLE document (
+        hash TEXT PRIMARY KEY,
+        seed TEXT NOT NULL REFERENCES seed(hash) ON DELETE CASCADE,
+        parent TEXT NOT NULL,           -- hash of the seed, of the archive it is in, or of the dirty document
+        name TEXT,                      -- of an archive entry, in its archive
+        status TEXT NOT NULL,
+        began TEXT NOT NULL,
+        ended TEXT,
+        http TEXT,                      -- JSON list of HTTP_META
+        sha256 TEXT,                    -- of the bytes as filed; NULL for archive entries
+        bytes INTEGER,
+        chars INTEGER,
+        lines INTEGER,
+        newline TEXT,
+        encoding TEXT,
+        format TEXT,
+        statements INTEGER,
+        dropped INTEGER,
+        whole INTEGER,
+        counts TEXT NOT NULL DEFAULT '{}', -- JSON, problems by kind
+        graph TEXT                      -- IRI of the graph of a clean document
+    ) STRICT;
+    CREATE INDEX document_seed ON document(seed, began);
+    CREATE INDEX document_parent ON document(parent);
+    CREATE TABLE problem (
+        document TEXT NOT NULL REFERENCES document(hash) ON DELETE CASCADE,
+        kind TEXT NOT NULL,
+        message TEXT NOT NULL,
+        line INTEGER,
+        column INTEGER,
+        excerpt TEXT
+    ) STRICT;
+    CREATE INDEX problem_document ON problem(document);
+    CREATE TABLE download (
+        id INTEGER PRIMARY KEY,
+        url TEXT NOT NULL,              -- as asked for
+        digest TEXT,                    -- SHA-256 of the body; NULL when it failed
+        began TEXT NOT NULL,
+        ended TEXT NOT NULL,
+        capture TEXT,                   -- JSON Capture; NULL when it failed
+        reason TEXT,                    -- why it failed
+        informed TEXT,                  -- IRI of the activity that led to it, or NULL
+        log INTEGER                     -- the provenance log that tells of it; NULL until there is one
+    ) STRICT;
+    CREATE INDEX download_url ON download(url, id);
+    CREATE INDEX download_digest ON download(digest);
+    CREATE INDEX download_untold ON download(id) WHERE log IS NULL;
+    CREATE TABLE log (
+        id INTEGER PRIMARY KEY,
+        digest TEXT NOT NULL,           -- SHA-256 of the log, filed as content
+        activity TEXT NOT NULL,         -- urn:uuid:...
+        began TEXT NOT NULL,
+        ended TEXT NOT NULL
+    ) STRICT;
     """,
 )

@@ -1,0 +1,57 @@
+"""What every command has: `--config`, `--json`, errors as one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec
+
+import click
+
+from harvest.config import load_settings
+from harvest.errors import HarvestError
+from harvest.settings import Settings
+from sparql.errors import SparqlError
+
+P = ParamSpec("P")
+
+PLACES = (Path("config/harvest.yaml"), Path("harvest.yaml"))
+"""Where the settings file is looked for when neither `--config` nor HARVEST_CONFIG names it."""
+
+
+class Failed(click.ClickException):
+    """A failure that was told to the user; exit code 1."""
+
+    def show(self, file: Any = None) -> None:
+        """Print the message, each sentence of a list on its own line."""
+        click.secho(f"harvest: {self.message}", fg="red", err=True)
+
+
+def told(function: Callable[P, None]) -> Callable[P, None]:
+    """Give a command `--config`, and turn errors into one line and exit code 1."""
+
+    @click.option("--config", "config", type=click.Path(path_type=Path), help="Settings file (harvest.yaml).")
+    @wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            function(*args, **kwargs)
+        except (HarvestError, SparqlError) as error:
+            raise Failed(error.message) from error
+
+    return wrapped
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def settings_of(config: Path | None) -> Settings:
+    """The settings of `--config`, HARVEST_CONFIG, or the usual places, with the environment's overrides."""
+    named = config or (Path(os.environ["HARVEST_CONFIG"]) if os.environ.get("HARVEST_CONFIG") else None)
+    found = named or next((place for place in PLACES if place.is_file()), None)
+    if found is None:
+        raise HarvestError(
+            f"no settings file: {' and '.join(map(str, PLACES))} are not here; name one with --config or HARVEST_CONFIG"
+        )
+    return load_settings(found, os.environ)
