@@ -9,6 +9,9 @@ COPY . .
 RUN make install PREFIX=/opt/harvest
 
 FROM python:3.11-slim-bookworm
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends libarchive13 \
+ && rm -rf /var/lib/apt/lists/*
 RUN useradd --system --uid 10001 --create-home --home-dir /data harvest
 COPY --from=build /opt/harvest /opt/harvest
 COPY --chown=harvest config /etc/harvest

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from harvest import show
+from harvest import cli_archive, cli_seeds, cli_track, cli_wash, show
 from harvest.command import Failed, as_json, settings_of, told
 from harvest.config import load_settings
 from harvest.errors import HarvestError
@@ -122,6 +122,16 @@ def check(registry: Path | None, online: bool, config: Path | None, as_json: boo
 
 
 @main.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--check", is_flag=True, help="Compare only; put nothing in place.")
+@as_json
+@told
+def rebuild(names: tuple[str, ...], check: bool, config: Path | None, as_json: bool) -> None:
+    """Make the versions of provider NAMES again from the archive alone, compare, and put them in place."""
+    _order(settings_of(config), "rebuild --check" if check else "rebuild", names, as_json, show.rebuilt)
+
+
+@main.command()
 @as_json
 @told
 def status(config: Path | None, as_json: bool) -> None:
@@ -194,3 +204,9 @@ def demo(seconds: float | None, port: int) -> None:
         play(seconds, port)
     except (HarvestError, SparqlError) as error:
         raise Failed(error.message) from error
+
+
+main.add_command(cli_archive.archive)
+cli_archive.archive.add_command(cli_track.track)
+main.add_command(cli_seeds.seeds)
+main.add_command(cli_wash.wash)

@@ -23,6 +23,7 @@ from harvest.settings import (
     HttpSettings,
     QuerySettings,
     ScheduleSettings,
+    SeedSettings,
     Settings,
     WashSettings,
 )
@@ -120,6 +121,13 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "guard.share": number(0, 1),
     "wash.timeout_s": duration(1, _YEAR),
     "wash.memory": size,
+    "wash.threshold": number(0, 1),
+    "wash.max_bytes": size,
+    "wash.max_ratio": number(1, _MANY),
+    "wash.max_entries": whole(1, _MANY),
+    "wash.max_depth": whole(1, 100),
+    "seeds.interval": duration(1, 100 * _YEAR),
+    "seeds.max_parallel": whole(1, 256),
     "query.timeout_s": duration(0.1, 86400),
     "query.memory": size,
     "query.workers": whole(1, 256),
@@ -133,6 +141,7 @@ SECTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "http": HttpSettings,
     "guard": GuardSettings,
     "wash": WashSettings,
+    "seeds": SeedSettings,
     "query": QuerySettings,
 }
 

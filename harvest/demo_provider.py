@@ -3,7 +3,7 @@ The demo's provider: a fleet of research ships that publishes successive release
 
     1  full       every ship, with its berths as blank nodes
     2  partial    one ship renamed, one new
-    3  full       with a syntax error
+    3  full       with many syntax errors
     4  full       the same, mended
     5  full       half of the ships are missing
 """
@@ -11,6 +11,7 @@ The demo's provider: a fleet of research ships that publishes successive release
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,11 +63,11 @@ def releases() -> tuple[Release, ...]:
     whole = [_ship(number, name) for number, name in enumerate(NAMES, 1)]
     renamed = [_ship(3, "Calypso II"), _ship(len(NAMES) + 1, "Yamal")]
     mended = [*whole[:2], renamed[0], *whole[3:], renamed[1], _ship(len(NAMES) + 2, "Zarya")]
-    broken = "".join(mended).replace('rdfs:label "Meteor"', "rdfs:label Meteor")
+    broken = re.sub(r'rdfs:label "([M-Z]\w*)"', r"rdfs:label \1", "".join(mended))
     return (
         Release(f"a full dump of {len(whole)} ships", "FullDump", PREFIXES + "".join(whole)),
         Release("a partial dump: one ship renamed, one new", "PartialDump", PREFIXES + "".join(renamed)),
-        Release("a full dump with a syntax error", "FullDump", PREFIXES + broken),
+        Release("a full dump in which many labels lack their quotes", "FullDump", PREFIXES + broken),
         Release("the same dump, mended", "FullDump", PREFIXES + "".join(mended)),
         Release("a full dump that lost half of the ships", "FullDump", PREFIXES + "".join(mended[::2])),
     )

@@ -11,6 +11,7 @@ The error tree of the harvesting side.
     │   └── TransferError    connection, time-out or truncated body                   retriable
     ├── WashError            a dump cannot be turned into a snapshot                  permanent
     │   ├── WashTimeout      washing went past its time or memory limit               permanent
+    │   ├── WashCrash        the washing process died                                 permanent
     │   └── ContextWanted    a remote JSON-LD context that has to be fetched first    retriable
     ├── LedgerError          the ledger cannot be opened or migrated                  permanent
     ├── BusyError            another process holds the data directory                 retriable
@@ -23,6 +24,11 @@ same call may succeed later without anybody changing anything.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harvest.model import Hop
 
 
 class HarvestError(Exception):
@@ -88,7 +94,14 @@ class DescriptionError(HarvestError):
 
 
 class FetchError(HarvestError):
-    """A request that was not answered with a whole body."""
+    """
+    A request that was not answered with a whole body.
+
+    Attributes:
+        http: What was answered up to then.
+    """
+
+    http: tuple[Hop, ...] = ()
 
 
 class RefusedError(FetchError):
@@ -121,6 +134,10 @@ class WashError(HarvestError):
 
 class WashTimeout(WashError):
     """Washing that went past its time or memory limit."""
+
+
+class WashCrash(WashError):
+    """A washing process that died without an answer."""
 
 
 class ContextWanted(WashError):

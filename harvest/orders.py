@@ -6,10 +6,12 @@ An answer is JSON: `ok`, and `results` with one object a provider or file.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 import structlog
@@ -19,6 +21,10 @@ from harvest.ledger import Database, Ledger, Request
 from harvest.model import Finding, Outcome
 from harvest.pipeline import Desk, Result, now_utc, opened
 from harvest.pipeline.instance import LEDGER
+from harvest.pipeline.prune import Keep, prune
+from harvest.pipeline.rebuild import as_json as rebuilt_json
+from harvest.pipeline.tracking import Plan, track
+from harvest.pipeline.tracking import as_json as tracked_json
 from harvest.settings import Settings
 
 log = structlog.get_logger()
@@ -67,6 +73,13 @@ def execute(desk: Desk, command: str, names: Sequence[str]) -> Answer:
         "forget": _forget,
         "export": _export,
         "verify": _verify,
+        "prune": _prune,
+        "track": _track,
+        "rebuild": _rebuild,
+        "rebuild --check": _rebuild_check,
+        "seeds run": _run_seeds,
+        "seeds load": _load_seeds,
+        "seeds unload": _unload_seeds,
     }
     try:
         return commands[command](desk, names)
@@ -111,6 +124,45 @@ def _verify(desk: Desk, names: Sequence[str]) -> Answer:
         return {"ok": False, "error": f"never harvested here: {', '.join(unknown)}", "results": []}
     proofs = [proof for name in names or known for proof in desk.prove(name)]
     return {"ok": all(proof.holds for proof in proofs), "results": [asdict(proof) for proof in proofs]}
+
+
+def _prune(desk: Desk, names: Sequence[str]) -> Answer:
+    """Remove old captures; the words are the number of versions and the time of what is kept, or empty."""
+    versions, since, *dry = names
+    keep = Keep(int(versions) if versions else None, datetime.fromisoformat(since) if since else None)
+    return {"ok": True, "results": [asdict(item) for item in prune(desk.workshop, keep, dry_run=bool(dry))]}
+
+
+def _track(desk: Desk, names: Sequence[str]) -> Answer:
+    """Ask for URLs and for what handlers want in turn; the first word is a JSON object of the other options."""
+    options, *urls = names
+    return tracked_json(track(desk.workshop, Plan(tuple(urls), **json.loads(options))))
+
+
+def _rebuild(desk: Desk, names: Sequence[str], *, check: bool = False) -> Answer:
+    """Make the versions of providers again from the archive."""
+    results = [rebuilt_json(name, version) for name in names for version in desk.rebuild(name, check=check)]
+    return {"ok": all(result["same"] for result in results), "results": results}
+
+
+def _rebuild_check(desk: Desk, names: Sequence[str]) -> Answer:
+    return _rebuild(desk, names, check=True)
+
+
+def _run_seeds(desk: Desk, names: Sequence[str]) -> Answer:
+    """Download the seeds with these URIs, or all that are stale."""
+    results = desk.seeding.run(names)
+    return {"ok": all(result["problem"] is None for result in results), "results": results}
+
+
+def _load_seeds(desk: Desk, names: Sequence[str]) -> Answer:
+    """Put the clean documents of these hashes into graphs of their own."""
+    return {"ok": True, "results": [{"graph": graph} for name in names for graph in desk.seeding.load(name)]}
+
+
+def _unload_seeds(desk: Desk, names: Sequence[str]) -> Answer:
+    """Take the clean documents of these hashes out of their graphs."""
+    return {"ok": True, "results": [{"graph": graph} for name in names for graph in desk.seeding.unload(name)]}
 
 
 def _told(desk: Desk, result: Result) -> Answer:

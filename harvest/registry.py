@@ -25,7 +25,7 @@ from harvest.errors import RegistryError
 from harvest.model import Finding, Limits, Provider, Removals, Source
 from harvest.nearest import unknown
 from harvest.places import Places, Unusable, is_null, joined, shape
-from harvest.values import boolean, duration, is_web_address, moment, one_of, size, text, web_address
+from harvest.values import boolean, document_address, duration, is_web_address, moment, one_of, size, text
 
 NAME: Final = re.compile(r"[a-zA-Z0-9]{1,100}")
 RESERVED: Final = frozenset({"all"})
@@ -168,7 +168,7 @@ def _source(
     for more in sources[1:]:
         message = f"{name!r} must have only one of the keys {', '.join(Source)}; it has {sources[0].value!r} already"
         places.tell("several-sources", message, entries[more][0].start_mark)
-    urls = [places.value(entries[source][1], f"{name}.{source}", web_address) for source in sources]
+    urls = [places.value(entries[source][1], f"{name}.{source}", document_address) for source in sources]
     return (sources[0], urls[0]) if len(urls) == 1 and urls[0] else None
 
 

@@ -6,6 +6,8 @@ The schedule: APScheduler jobs that look, harvest, export and tell, every 60 sec
     status   one line in the log
     inbox    what commands asked for is done
 
+The tick of `update` also begins with the seeds that are stale, so many at once as `seeds.max_parallel` says.
+
 A provider has one harvest at a time; a tick that finds it busy still looks, so that nothing announced meanwhile is
 missed, and downloads announced dumps at once, so that a partial dump that is gone an hour later was taken.
 """
@@ -23,7 +25,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from harvest.errors import HarvestError
 from harvest.model import Coverage, Provider
 from harvest.orders import Inbox
-from harvest.pipeline import Desk
+from harvest.pipeline import BATCH, Desk
 from harvest.status import SCHEDULE, Schedule
 
 log = structlog.get_logger()
@@ -50,6 +52,8 @@ class Scheduler:
         self._lookers = ThreadPoolExecutor(LOOKERS, "look")
         self._fetchers = ThreadPoolExecutor(settings.http.parallel, "fetch")
         self._workers = ThreadPoolExecutor(2, "work")
+        self._seeders = ThreadPoolExecutor(settings.seeds.max_parallel, "seed")
+        self._seeds: dict[str, Future[Any]] = {}
         self._inbox = Inbox(desk)
         self._jobs = BackgroundScheduler(timezone="UTC")
 
@@ -78,6 +82,7 @@ class Scheduler:
         self._inbox.stop()
         self._lookers.shutdown(wait=True, cancel_futures=True)
         self._fetchers.shutdown(wait=True, cancel_futures=True)
+        self._seeders.shutdown(wait=True, cancel_futures=True)
         self._workers.shutdown(wait=True, cancel_futures=True)
 
     def update(self) -> None:
@@ -92,10 +97,22 @@ class Scheduler:
         self._tick += 1
         self._looks = {name: look for name, look in self._looks.items() if not look.done()}
         self._looks |= {name: self._lookers.submit(self._look, name) for name in due if name not in self._looks}
+        self._seed()
 
     def settle(self) -> None:
         """Return when all looks that were begun are done; what they announced may still be harvested."""
         wait(list(self._looks.values()))
+
+    def _seed(self) -> None:
+        """Begin with the seeds that are stale, and have queries see what became of those of the last ticks."""
+        seeding = self.desk.seeding
+        for hash, future in self._seeds.items():
+            if future.done() and not future.cancelled() and (error := future.exception()) is not None:
+                log.error("seed failed", seed=hash, reason=repr(error))
+        self._seeds = {hash: future for hash, future in self._seeds.items() if not future.done()}
+        seeding.publish_now_or_later()
+        chosen = [hash for hash in seeding.due() if hash not in self._seeds][: BATCH - len(self._seeds)]
+        self._seeds |= {hash: self._seeders.submit(seeding.work, hash) for hash in chosen}
 
     def _is_due(self, provider: Provider) -> bool:
         return provider.enabled and self._tick % self._schedule.ticks(provider) == 0

@@ -74,10 +74,36 @@ class WashSettings:
     Attributes:
         timeout_s: Seconds for all dumps of a dataset.
         memory: Bytes of address space that sorting and labelling aim to stay under.
+        threshold: Share of a dataset's statements, 0 to 1, that may be bad; with more, nothing of it is harvested.
+        max_bytes: Unpacked bytes of one dump, all entries of an archive together.
+        max_ratio: Unpacked to packed bytes of one dump.
+        max_entries: Entries of one dump's archives.
+        max_depth: Archives and compressions within one another.
     """
 
     timeout_s: float = 21600
     memory: int = GIB // 4
+    threshold: float = 0.01
+    max_bytes: int = 256 * GIB
+    max_ratio: float = 1000
+    max_entries: int = 100_000
+    max_depth: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SeedSettings:
+    """
+    The seed list.
+
+    Attributes:
+        interval: Seconds after which a download of a seed is stale.
+        max_parallel: Seeds that are worked on at once.
+
+    Source: LOD Laundromat 2, "Downloading the file stream"; its default is 100 days.
+    """
+
+    interval: float = 100 * 86400
+    max_parallel: int = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +145,7 @@ class Settings:
         http: Fetching.
         guard: The shrink guard.
         wash: Limits of washing.
+        seeds: The seed list.
         query: Limits of querying.
         features: Further void:feature IRIs, each mapped to `full` or `partial`.
     """
@@ -136,6 +163,7 @@ class Settings:
     http: HttpSettings = HttpSettings()
     guard: GuardSettings = GuardSettings()
     wash: WashSettings = WashSettings()
+    seeds: SeedSettings = SeedSettings()
     query: QuerySettings = QuerySettings()
     features: dict[str, str] = field(default_factory=dict)
 

@@ -72,6 +72,13 @@ def results(answer: Mapping[str, Any]) -> None:
         OUT.print("nothing to do")
 
 
+def rebuilt(answer: Mapping[str, Any]) -> None:
+    """Which versions were made again."""
+    for item in answer["results"]:
+        same = "[green]same[/]" if item["same"] else "[red]differs[/]"
+        OUT.print(f"[bold]{item['name']}[/]  version {item['version']}  {item['triples']} triples  {same}")
+
+
 def files(answer: Mapping[str, Any]) -> None:
     """Which files were written."""
     for item in answer["results"]:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from harvest.places import Unusable, is_null, is_plain, shape
+from sparql.rdf import HASH_URI
 
 ENVIRONMENT: Final = "!environment"
 """Tag of a node made from an environment variable, which has no types of its own."""
@@ -145,6 +146,12 @@ def web_address(node: yaml.Node) -> str:
     if not is_web_address(scalar.value):
         raise Unusable(f"must be an absolute http or https address, not {shape(node)}")
     return str(scalar.value)
+
+
+def document_address(node: yaml.Node) -> str:
+    """A web address, or `hash://sha256/...` for a document in the archive."""
+    scalar = _scalar(node, "an address")
+    return str(scalar.value) if HASH_URI.fullmatch(scalar.value) else web_address(node)
 
 
 def is_web_address(value: str) -> bool:

@@ -20,6 +20,7 @@ XSD: Final = "http://www.w3.org/2001/XMLSchema#"
 VOID: Final = "http://rdfs.org/ns/void#"
 DCTERMS: Final = "http://purl.org/dc/terms/"
 DCAT: Final = "http://www.w3.org/ns/dcat#"
+PAV: Final = "http://purl.org/pav/"
 PROV: Final = "http://www.w3.org/ns/prov#"
 FOAF: Final = "http://xmlns.com/foaf/0.1/"
 SPDX: Final = "http://spdx.org/rdf/terms#"
@@ -45,6 +46,10 @@ GENID: Final = "/.well-known/genid/"
 """What follows the graph IRI in a Skolem IRI. Source: RDF 1.1 Concepts, section 3.5."""
 
 
+HASH_URI: Final = re.compile(r"hash://sha256/([0-9a-f]{64})")
+"""A name of bytes wherever they are. Source: hash-archive.org, "hash URI"; Preston, "blob store"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """
@@ -52,15 +57,27 @@ class Format:
 
     Attributes:
         name: As people write it.
-        parser: The pyoxigraph format.
+        native: The pyoxigraph format, or None where pyoxigraph has none.
         media_types: The registered one first, then those seen in the wild; lower case.
         extensions: Without the dot, lower case, the usual one first.
     """
 
     name: str
-    parser: RdfFormat
+    native: RdfFormat | None
     media_types: tuple[str, ...]
     extensions: tuple[str, ...]
+
+    @property
+    def parser(self) -> RdfFormat:
+        """
+        The pyoxigraph format.
+
+        Raises:
+            ValueError: It has none: this is HTML.
+        """
+        if self.native is None:
+            raise ValueError(f"pyoxigraph does not read {self.name}")
+        return self.native
 
 
 TURTLE: Final = Format(
@@ -74,6 +91,8 @@ TRIG: Final = Format("TriG", RdfFormat.TRIG, ("application/trig", "application/x
 RDF_XML: Final = Format("RDF/XML", RdfFormat.RDF_XML, ("application/rdf+xml",), ("rdf", "rdfs", "owl", "xml"))
 JSON_LD: Final = Format("JSON-LD", RdfFormat.JSON_LD, ("application/ld+json",), ("jsonld", "json-ld"))
 N3: Final = Format("N3", RdfFormat.N3, ("text/n3", "text/rdf+n3"), ("n3",))
+HTML: Final = Format("HTML", None, ("text/html", "application/xhtml+xml"), ("html", "htm", "xhtml", "rdfa"))
+"""RDFa and JSON-LD in a page. Not in `FORMATS`: pages are read where they are met, neither asked for nor written."""
 
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 

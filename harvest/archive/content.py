@@ -9,22 +9,31 @@ Source: Preston, "blob store" (the layout is the same).
 from __future__ import annotations
 
 import hashlib
-import os
 import re
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
+from harvest.archive.layout import digest_of, sync_file, sync_folder
 from harvest.errors import StorageError, UnknownName
 
 _HASH = re.compile(r"[0-9a-f]{64}")
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
 
 
 class ContentStore:
-    """The filed bytes of an instance."""
+    """
+    The filed bytes of an instance.
+
+    Attributes:
+        guard: Held while bytes are filed and told of, and while some are chosen and removed: what is there already when
+            it comes again must not be removed before it is told of.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.incoming = root / "incoming"
+        self.guard = threading.RLock()
 
     def prepare(self) -> None:
         """Make the folders, and remove what a crash left half written."""
@@ -61,18 +70,25 @@ class ContentStore:
         """
         place = self._place(digest)
         try:
-            if place.is_file() and place.stat().st_size == source.stat().st_size:
-                source.unlink()
+            if source == place:
                 return place
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with source.open("rb") as stream:
-                os.fsync(stream.fileno())
-            source.replace(place)
-            for folder in (place.parent, place.parent.parent, self.root):
-                _sync_folder(folder)
+            if not place.is_file():
+                sync_file(source)  # a large one takes seconds, and others wait for the guard
+            with self.guard:
+                self._move(source, place)
         except OSError as error:
             raise StorageError(f"{source} cannot be filed as {place}: {error}", url=str(place)) from error
         return place
+
+    def _move(self, source: Path, place: Path) -> None:
+        if place.is_file() and place.stat().st_size == source.stat().st_size:
+            source.unlink()
+            return
+        place.parent.mkdir(parents=True, exist_ok=True)
+        sync_file(source)
+        source.replace(place)
+        for folder in (place.parent, place.parent.parent, self.root):
+            sync_folder(folder)
 
     def verify(self, digest: str) -> bool:
         """
@@ -81,22 +97,42 @@ class ContentStore:
         Raises:
             UnknownName: They are not filed, or it is no digest.
         """
+        return digest_of(self.path(digest))[0] == digest
+
+    def read(self, digest: str, *, verified: bool = False) -> Iterator[bytes]:
+        """
+        The filed bytes in chunks.
+
+        Raises:
+            UnknownName: They are not filed, or it is no digest.
+            StorageError: After the last chunk, if asked to verify: they are not the bytes of this digest.
+        """
         found = hashlib.sha256()
         with self.path(digest).open("rb") as stream:
             while chunk := stream.read(_CHUNK):
-                found.update(chunk)
-        return found.hexdigest() == digest
+                if verified:
+                    found.update(chunk)
+                yield chunk
+        if verified and found.hexdigest() != digest:
+            raise StorageError(f"the filed bytes of {digest} are damaged: they have SHA-256 {found.hexdigest()}")
+
+    def remove(self, digest: str) -> int:
+        """
+        Remove filed bytes for good; returns how many.
+
+        Raises:
+            UnknownName: They are not filed, or it is no digest.
+            StorageError: They cannot be removed.
+        """
+        place = self.path(digest)
+        try:
+            size = place.stat().st_size
+            place.unlink()
+        except OSError as error:
+            raise StorageError(f"{place} cannot be removed: {error}", url=str(place)) from error
+        return size
 
     def _place(self, digest: str) -> Path:
         if not _HASH.fullmatch(digest):
             raise UnknownName(f"{digest!r} is not a SHA-256 in 64 lower-case hex digits")
         return self.root / digest[:2] / digest[2:4] / digest
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename durable. Source: fsync(2), on the entry in the containing directory."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

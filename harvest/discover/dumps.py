@@ -16,6 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from harvest.discover.text import Text
 from harvest.model import Finding
+from sparql.rdf import HASH_URI
 
 COMPRESSED: Final = frozenset({"gz", "bz2", "xz", "zst", "zstd"})
 """Extensions that wrap another one."""
@@ -76,6 +77,8 @@ def extension(url: str) -> str:
 
 
 def _checked(url: str, text: Text, needles: tuple[str, ...]) -> Dump:
+    if HASH_URI.fullmatch(url):
+        return Dump(url)
     parts = urlsplit(url)  # pyoxigraph and _address let nothing through that it would fail on
     if parts.scheme not in ("http", "https") or not parts.netloc:
         message = f"the dump <{url}> is left out: only http and https addresses are harvested"

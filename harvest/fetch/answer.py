@@ -13,11 +13,18 @@ import requests
 from harvest.errors import StatusError
 from harvest.fetch.coding import CodingError, decode, decoders
 from harvest.fetch.pacing import http_date
-from harvest.model import Validators
+from harvest.model import Hop, Validators
 
 EXCERPT: Final = 1000
 """Characters of an error body that are kept. Source: shared LOD Laundromat document."""
 
+HEADERS: Final = 64
+"""Headers of one answer that are kept."""
+
+HEADER: Final = 1000
+"""Characters of one header that are kept."""
+
+_COOKIES: Final = ("set-cookie", "set-cookie2")
 _STRONG: Final = re.compile(r'"[^"]*"')
 _CONTENT_RANGE: Final = re.compile(r"bytes\s+(\d+)-(\d+)/(\d+|\*)\s*", re.IGNORECASE)
 _FOLD: Final = re.compile(r"\s*[\r\n]\s*")
@@ -71,6 +78,15 @@ def head_of(response: requests.Response, at: datetime) -> Head:
         if_range=_if_range(response.headers),
         framed=total is not None or bool(raw.chunked),
     )
+
+
+def hop_of(response: requests.Response, uri: str, walltime_s: float) -> Hop:
+    """What is remembered of an answer that took so long."""
+    raw: Any = response.raw
+    named = ((name.lower(), value[:HEADER]) for name, value in response.headers.items())
+    headers = tuple((name, value) for name, value in named if name not in _COOKIES)
+    version = divmod(raw.version or 0, 10)
+    return Hop(uri, response.status_code, version, headers[:HEADERS], round(walltime_s, 6))
 
 
 def validators_of(headers: Mapping[str, str]) -> Validators:

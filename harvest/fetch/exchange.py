@@ -24,6 +24,7 @@ from harvest.fetch.answer import (
     announced,
     conditional_headers,
     head_of,
+    hop_of,
     range_headers,
     rest_total,
     status_error,
@@ -34,9 +35,11 @@ from harvest.fetch.order import Fetched, Means, Order
 from harvest.fetch.pacing import RETRY_AFTER_S, back_off_s, retry_after_s
 from harvest.fetch.watch import Line
 from harvest.fetch.wire import Wire, base_iri, follow, spell, without_userinfo
-from harvest.model import Capture, Finding, Validators
+from harvest.model import Capture, Finding, Hop, Validators
 
 REDIRECTS: Final = 10
+HOPS: Final = 100
+"""Answers of one order that are remembered, the last ones."""
 _REDIRECT: Final = (301, 302, 303, 307, 308)
 _PERMANENT: Final = (301, 308)
 _PIECE: Final = 1 << 18
@@ -64,6 +67,7 @@ class Exchange:
         self._ranged = False
         self._retry_after_s: float | None = None
         self._notes: list[Finding] = []
+        self._hops: deque[Hop] = deque(maxlen=HOPS)
 
     def run(self) -> Fetched:
         """
@@ -76,10 +80,11 @@ class Exchange:
             StorageError: The body cannot be written.
         """
         try:
-            return self._until_answered()
+            return replace(self._until_answered(), http=tuple(self._hops))
         except FetchError as error:
             if error.url not in (self._order.url, self._start.url):
                 _add(error, f"asked for as {without_userinfo(self._order.url)}")
+            error.http = tuple(self._hops)
             raise
         finally:
             self._body.discard()
@@ -147,11 +152,13 @@ class Exchange:
             # Waiting for a turn is not the server's doing.
             self._deadline += waited
             with means.watch.over(Line(wire.url, wire.target, self._deadline, order.stop)) as line:
+                sent = monotonic()
                 response = means.transport.send(wire, self._headers(wire), line)
                 try:
                     return self._answer(response, line, wire, passed)
                 finally:
                     response.close()
+                    self._hops.append(hop_of(response, wire.url, monotonic() - sent))
 
     def _headers(self, wire: Wire) -> dict[str, str]:
         headers = {

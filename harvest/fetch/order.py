@@ -14,7 +14,7 @@ from harvest.fetch.guard import Resolver, look_up
 from harvest.fetch.pacing import Lane
 from harvest.fetch.transport import Transport
 from harvest.fetch.watch import Watch
-from harvest.model import Capture, Finding, Limits, Validators
+from harvest.model import Capture, Finding, Hop, Limits, Validators
 from harvest.settings import HttpSettings
 
 NO_VALIDATORS: Final = Validators()
@@ -101,6 +101,7 @@ class Fetched:
         wall_s: Seconds from the order to the end, waiting for a turn included.
         notes: What should be known of how it went: `moved-permanently`, `insecure-redirect`, `resumed`,
             `unframed-body` (a truncation could not be noticed), `unusual-status` (2xx, but not 200 or 203).
+        http: Every request that was answered, tries and redirects included, in order.
     """
 
     capture: Capture
@@ -108,3 +109,4 @@ class Fetched:
     tries: int
     wall_s: float
     notes: tuple[Finding, ...] = ()
+    http: tuple[Hop, ...] = ()

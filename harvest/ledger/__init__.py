@@ -6,6 +6,20 @@ It is the one place that says which version a provider is at. Tables and their c
 
 from harvest.ledger.database import Database
 from harvest.ledger.ledger import Ledger
+from harvest.ledger.papers import Clean, DocumentRecord, hashes_of
 from harvest.ledger.records import DatasetRecord, ProviderRecord, Request, Run, VersionRecord
+from harvest.ledger.seeds import SeedRecord
 
-__all__ = ["Database", "DatasetRecord", "Ledger", "ProviderRecord", "Request", "Run", "VersionRecord"]
+__all__ = [
+    "Clean",
+    "Database",
+    "DatasetRecord",
+    "DocumentRecord",
+    "Ledger",
+    "ProviderRecord",
+    "Request",
+    "Run",
+    "SeedRecord",
+    "VersionRecord",
+    "hashes_of",
+]

@@ -6,9 +6,12 @@ import json
 import sqlite3
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 from harvest.ledger.announcements import Announcements
 from harvest.ledger.database import Database
+from harvest.ledger.documents import Documents
+from harvest.ledger.downloads import Downloads
 from harvest.ledger.records import (
     DatasetRecord,
     ProviderRecord,
@@ -20,6 +23,7 @@ from harvest.ledger.records import (
 )
 from harvest.ledger.requests import Requests
 from harvest.ledger.rows import dataset_of, provider_of, run_of, version_of
+from harvest.ledger.seeds import Seeds
 from harvest.model import Announcement, Coverage, Finding, Validators
 
 
@@ -29,13 +33,19 @@ class Ledger:
 
     Attributes:
         announcements: What is to be harvested.
+        downloads: What was asked for and answered, and which log tells of it.
         requests: What commands ask of the process that holds the data directory.
+        seeds: The seed list.
+        documents: What was downloaded from seeds, and what was in it.
     """
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.announcements = Announcements(database)
+        self.downloads = Downloads(database)
         self.requests = Requests(database)
+        self.seeds = Seeds(database)
+        self.documents = Documents(database)
 
     # Providers
 
@@ -150,7 +160,7 @@ class Ledger:
         """File a version as `loading`: from here on it will be committed, after a crash too."""
         self.database.write(
             "INSERT INTO version (provider, n, run, state, at, coverage, dataset, modified, added, removed, triples,"
-            " digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " digest, facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             version.provider,
             version.n,
             version.run,
@@ -163,6 +173,7 @@ class Ledger:
             version.removed,
             version.triples,
             version.digest,
+            version.facts,
         )
 
     def commit_version(self, version: VersionRecord, announcement: Announcement | None, now: datetime) -> None:
@@ -180,6 +191,9 @@ class Ledger:
                 _settle_dataset(db, announcement, now)
             counts = {"version": version.n, "added": version.added, "removed": version.removed}
             _end_run(db, version.run, "committed", now, counts)
+            if version.facts is not None:
+                told = (f"urn:uuid:{uuid4()}", stamp(now), version.facts)
+                db.execute("INSERT INTO note (activity, at, facts) VALUES (?, ?, ?)", told)
 
     def unchanged(self, announcement: Announcement, run: int, now: datetime, **values: Any) -> None:
         """File that a harvest found nothing new: the dataset's date moves, the version does not."""

@@ -122,6 +122,7 @@ class VersionRecord:
         removed: Triples removed from it.
         triples: In this version.
         digest: SHA-256 of the canonical snapshot; None until one was written.
+        facts: What the provenance log is to tell of it, N-Triples; None for versions of before there were logs.
     """
 
     provider: str
@@ -136,6 +137,7 @@ class VersionRecord:
     removed: int
     triples: int
     digest: str | None
+    facts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

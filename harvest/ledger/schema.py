@@ -15,6 +15,7 @@ are ISO 8601 in UTC; structures are JSON.
     document       one download of a seed, one entry of an archive, or one clean document, and how far it came
     problem        what was wrong with a document
     download       one request that gave bytes or failed; those without a log are told by the next one
+    note           what else the next provenance log is to tell
     log            the provenance logs, in order
 """
 
@@ -120,18 +121,28 @@ MIGRATIONS: Final = (
         provider TEXT,                  -- whose description names it, or NULL
         added TEXT NOT NULL,
         interval REAL NOT NULL,         -- seconds
-        processed TEXT,                 -- when it was last downloaded or tried
-        failures INTEGER NOT NULL DEFAULT 0
+        status TEXT NOT NULL DEFAULT 'added', -- of its latest download
+        download TEXT,                  -- hash of its latest download
+        processed TEXT,                 -- when it was last downloaded
+        stale_at TEXT NOT NULL DEFAULT '', -- processed + interval; it is stale once that is past
+        failures INTEGER NOT NULL DEFAULT 0, -- in a row
+        retry_at TEXT                   -- not to be tried before, after failures
     ) STRICT;
+    CREATE INDEX seed_stale ON seed(stale_at) WHERE listed AND NOT relative;
+    CREATE INDEX seed_retry ON seed(retry_at) WHERE retry_at IS NOT NULL;
+    CREATE INDEX seed_status ON seed(status);
     CREATE TABLE document (
-        hash TEXT PRIMARY KEY,
+        hash TEXT PRIMARY KEY,          -- MD5; of a clean document its SHA-256
         seed TEXT NOT NULL REFERENCES seed(hash) ON DELETE CASCADE,
+        download TEXT NOT NULL,         -- hash of the download that it is, or comes from
         parent TEXT NOT NULL,           -- hash of the seed, of the archive it is in, or of the dirty document
         name TEXT,                      -- of an archive entry, in its archive
         status TEXT NOT NULL,
         began TEXT NOT NULL,
         ended TEXT,
-        http TEXT,                      -- JSON list of HTTP_META
+        http TEXT NOT NULL DEFAULT '[]', -- JSON list of HTTP_META
+        media_type TEXT,                -- as its server says
+        final_url TEXT,                 -- after redirects
         sha256 TEXT,                    -- of the bytes as filed; NULL for archive entries
         bytes INTEGER,
         chars INTEGER,
@@ -143,10 +154,16 @@ MIGRATIONS: Final = (
         dropped INTEGER,
         whole INTEGER,
         counts TEXT NOT NULL DEFAULT '{}', -- JSON, problems by kind
-        graph TEXT                      -- IRI of the graph of a clean document
+        clean TEXT,                     -- hash of the clean document that it gave
+        graph TEXT,                     -- IRI of the graph of a clean document
+        loaded INTEGER NOT NULL DEFAULT 0 -- 1 from when the clean document is to be in that graph, 2 once it is
     ) STRICT;
     CREATE INDEX document_seed ON document(seed, began);
-    CREATE INDEX document_parent ON document(parent);
+    CREATE INDEX document_download ON document(download);
+    CREATE INDEX document_parent ON document(parent, name);
+    CREATE INDEX document_filed ON document(began) WHERE hash = download AND status IN
+        ('filed', 'unarchiving', 'unarchived', 'guessing', 'guessed', 'parsing');
+    CREATE INDEX document_graph ON document(graph) WHERE graph IS NOT NULL;
     CREATE TABLE problem (
         document TEXT NOT NULL REFERENCES document(hash) ON DELETE CASCADE,
         kind TEXT NOT NULL,
@@ -158,11 +175,13 @@ MIGRATIONS: Final = (
     CREATE INDEX problem_document ON problem(document);
     CREATE TABLE download (
         id INTEGER PRIMARY KEY,
-        url TEXT NOT NULL,              -- as asked for
+        activity TEXT NOT NULL UNIQUE,  -- urn:uuid:..., its name in the log
+        url TEXT NOT NULL,              -- as asked for, without user and password
         digest TEXT,                    -- SHA-256 of the body; NULL when it failed
         began TEXT NOT NULL,
         ended TEXT NOT NULL,
         capture TEXT,                   -- JSON Capture; NULL when it failed
+        status INTEGER,                 -- HTTP status; NULL where there was no answer
         reason TEXT,                    -- why it failed
         informed TEXT,                  -- IRI of the activity that led to it, or NULL
         log INTEGER                     -- the provenance log that tells of it; NULL until there is one
@@ -170,6 +189,15 @@ MIGRATIONS: Final = (
     CREATE INDEX download_url ON download(url, id);
     CREATE INDEX download_digest ON download(digest);
     CREATE INDEX download_untold ON download(id) WHERE log IS NULL;
+    ALTER TABLE version ADD COLUMN facts TEXT; -- N-Triples for the provenance log, told when it is committed
+    CREATE TABLE note (
+        id INTEGER PRIMARY KEY,
+        activity TEXT NOT NULL,         -- urn:uuid:..., the graph of its facts in the log
+        at TEXT NOT NULL,
+        facts TEXT NOT NULL,            -- N-Triples
+        log INTEGER                     -- as of a download
+    ) STRICT;
+    CREATE INDEX note_untold ON note(id) WHERE log IS NULL;
     CREATE TABLE log (
         id INTEGER PRIMARY KEY,
         digest TEXT NOT NULL,           -- SHA-256 of the log, filed as content

@@ -6,6 +6,7 @@ What flows through the platform, as frozen values without behaviour.
 """
 
 from harvest.model.documents import Content, Document, Part, Problem, Snapshot, Status
+from harvest.model.downloads import Crawl, Download, Note
 from harvest.model.harvests import (
     Announcement,
     Capture,
@@ -14,6 +15,7 @@ from harvest.model.harvests import (
     Delta,
     Description,
     Finding,
+    Hop,
     Limits,
     Outcome,
     Provider,
@@ -28,12 +30,16 @@ __all__ = [
     "Capture",
     "Content",
     "Coverage",
+    "Crawl",
     "Dataset",
     "Delta",
     "Description",
     "Document",
+    "Download",
     "Finding",
+    "Hop",
     "Limits",
+    "Note",
     "Outcome",
     "Part",
     "Problem",

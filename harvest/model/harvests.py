@@ -174,6 +174,29 @@ class Validators:
 
 
 @dataclass(frozen=True, slots=True)
+class Hop:
+    """
+    One request and what was answered: a redirect, a try that failed, or the last answer.
+
+    Attributes:
+        uri: What was asked for, without user and password.
+        status: HTTP status.
+        version: HTTP version, major and minor.
+        headers: Those of the answer, names in lower case, values as received but cut where they are long; without
+            cookies, which may stand for a login.
+        walltime_s: Seconds from the request to the end of its body.
+
+    Source: LOD Laundromat 2, "Downloading the file stream" (HTTP_META).
+    """
+
+    uri: str
+    status: int
+    version: tuple[int, int]
+    headers: tuple[tuple[str, str], ...]
+    walltime_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Capture:
     """
     One answered request.

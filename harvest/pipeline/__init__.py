@@ -18,6 +18,7 @@ from harvest.pipeline.instance import opened
 from harvest.pipeline.look import Look, look
 from harvest.pipeline.preview import preview
 from harvest.pipeline.prove import Proof, prove
+from harvest.pipeline.seeding import BATCH
 from harvest.pipeline.workshop import METADATA, Workshop, now_utc
 
 STEPS = (
@@ -38,6 +39,7 @@ STEPS = (
 """The names of the steps, in order, as the workshop's `on_step` hears them."""
 
 __all__ = [
+    "BATCH",
     "METADATA",
     "STEPS",
     "Desk",

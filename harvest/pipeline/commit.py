@@ -17,16 +17,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harvest.archive.provenance import facts_of
 from harvest.ledger import VersionRecord
-from harvest.model import Announcement, Delta, Snapshot
+from harvest.model import Announcement, Delta, Document, Snapshot
+from harvest.pipeline.commits import Commit, change_digest, statements, used
 from harvest.pipeline.facts import describe
 from harvest.pipeline.files import GraphFiles
 from harvest.pipeline.load import Loadable, load
 from harvest.pipeline.workshop import Workshop
 from harvest.revise import delta as deltas
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """
+    What a version is made of.
+
+    Attributes:
+        documents: The dumps that were washed, in order, with their contexts.
+        mirrored: Whether the graph becomes exactly the input.
+    """
+
+    documents: tuple[Document, ...]
+    mirrored: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +57,7 @@ class Candidate:
         snapshot: The whole graph afterwards, in a temporary file, or None for a partial input.
         input: The washed dumps: what the replaced subjects are like afterwards.
         triples: In the graph afterwards.
+        made: What it is made of.
     """
 
     announcement: Announcement
@@ -49,6 +66,7 @@ class Candidate:
     snapshot: Snapshot | None
     input: Snapshot
     triples: int
+    made: Inputs
 
 
 def commit(workshop: Workshop, candidate: Candidate, room: Path, step: Callable[[str], None]) -> VersionRecord:
@@ -99,7 +117,7 @@ def _numbered(workshop: Workshop, candidate: Candidate) -> VersionRecord:
     announcement = candidate.announcement
     record = workshop.ledger.provider(announcement.provider)
     assert record is not None
-    return VersionRecord(
+    version = VersionRecord(
         provider=record.name,
         n=record.version + 1,
         run=candidate.run,
@@ -112,6 +130,30 @@ def _numbered(workshop: Workshop, candidate: Candidate) -> VersionRecord:
         removed=candidate.delta.removed_triples,
         triples=candidate.triples,
         digest=candidate.snapshot.digest if candidate.snapshot else None,
+    )
+    told = statements(_told(version, record.graph, candidate), workshop.settings.base_url)
+    return replace(version, facts=facts_of(told))
+
+
+def _told(version: VersionRecord, graph: str, candidate: Candidate) -> Commit:
+    """What the provenance log says of a version, so that it can be made again from the filed bytes."""
+    dumps, contexts = used(candidate.made.documents)
+    return Commit(
+        provider=version.provider,
+        n=version.n,
+        graph=graph,
+        at=version.at,
+        coverage=candidate.announcement.dataset.coverage,
+        mirrored=candidate.made.mirrored,
+        dataset=candidate.announcement.dataset.iri,
+        modified=version.modified,
+        triples=version.triples,
+        added=version.added,
+        removed=version.removed,
+        snapshot=version.digest,
+        change=None if candidate.snapshot else change_digest(candidate.delta),
+        dumps=dumps,
+        contexts=contexts,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
@@ -20,10 +19,13 @@ from harvest.model import Announcement, Finding, Outcome, Provider
 from harvest.pipeline.commit import recover
 from harvest.pipeline.facts import tell
 from harvest.pipeline.files import GraphFiles
+from harvest.pipeline.forget import forget
 from harvest.pipeline.harvest import harvest
 from harvest.pipeline.look import Look, as_finding, look
 from harvest.pipeline.obtain import obtain
 from harvest.pipeline.prove import Proof, prove
+from harvest.pipeline.rebuild import Rebuilt, rebuild
+from harvest.pipeline.seeding import Seeding
 from harvest.pipeline.workshop import Workshop
 from harvest.publish import exports
 from harvest.publish.description import Subject
@@ -48,10 +50,16 @@ class Result:
 
 
 class Desk:
-    """All that can be asked of an instance for one provider; safe to use from several threads."""
+    """
+    All that can be asked of an instance for one provider; safe to use from several threads.
+
+    Attributes:
+        seeding: What can be asked for the seed list.
+    """
 
     def __init__(self, workshop: Workshop) -> None:
         self.workshop = workshop
+        self.seeding = Seeding(workshop)
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._guard = threading.Lock()
 
@@ -72,7 +80,8 @@ class Desk:
         """
         provider = self._provider(name)
         self.workshop.on_step(name, "look")
-        found = look(self.workshop, provider, forced=forced)
+        with self.workshop.crawl.working():
+            found = look(self.workshop, provider, forced=forced)
         if found.failed:
             log.warning("description not usable", provider=name, reason=found.failed.message)
             with self._trouble_told(name):
@@ -84,7 +93,7 @@ class Desk:
     def fetch(self, announcement: Announcement) -> Finding | None:
         """Download the dumps of an announcement; returns what went wrong, or None."""
         provider = self._provider(announcement.provider)
-        with self._alone(f"announcement {announcement.id}"):
+        with self._alone(f"announcement {announcement.id}"), self.workshop.crawl.working():
             if self.workshop.ledger.announcements.state(announcement.id) != "seen":
                 return None  # another thread has downloaded it, or a newer one took its place
             finding = obtain(self.workshop, announcement, provider)
@@ -96,7 +105,7 @@ class Desk:
     def work(self, name: str) -> list[Result]:
         """Fetch and harvest everything that waits for a provider, in order."""
         results = []
-        with self._alone(name):
+        with self._alone(name), self.workshop.crawl.working():
             with self._trouble_told(name):
                 recover(self.workshop, name)
             while (
@@ -216,20 +225,7 @@ class Desk:
         if workshop.ledger.provider(name) is None:
             raise UnknownName(f"no provider {name} was ever harvested here")
         with self._alone(name), workshop.writing:
-            workshop.store.drop(workshop.settings.graph(name))
-            self._forget_facts(name)
-            workshop.publish()
-            shutil.rmtree(workshop.folder(name), ignore_errors=True)
-            workshop.ledger.forget(name)
-
-    def _forget_facts(self, name: str) -> None:
-        """Remove what the metadata graph says of the provider's graph; its runs stay, as history."""
-        with self.workshop.room() as room:
-            nothing = room / "nothing.nq"
-            nothing.touch()
-            self.workshop.store.replace_subjects(
-                self.workshop.metadata_graph, [self.workshop.settings.graph(name)], nothing
-            )
+            forget(workshop, name)
 
     def export(self) -> list[str]:
         """Bring the exports to the current versions; returns the names of the files that were rewritten."""
@@ -261,6 +257,16 @@ class Desk:
             if record is None:
                 raise UnknownName(f"no provider {name} was ever harvested here")
             return prove(self.workshop, record)
+
+    def rebuild(self, name: str, *, check: bool = False) -> list[Rebuilt]:
+        """
+        Make a provider's versions again from the archive alone; see `harvest.pipeline.rebuild`.
+
+        Raises:
+            HarvestError: Logs or bytes are missing, or washing failed.
+        """
+        with self._alone(name):
+            return rebuild(self.workshop, name, check=check)
 
     def _linked(self, record: ProviderRecord, room: Path) -> Path:
         """A snapshot under a name of its own, so that a harvest that replaces it does no harm to who reads it."""

@@ -11,16 +11,17 @@ from typing import Any
 from harvest.errors import HarvestError, StoppedError, WashError
 from harvest.ledger import ProviderRecord
 from harvest.ledger.announcements import backoff
-from harvest.model import Announcement, Coverage, Document, Finding, Outcome, Provider, Removals, Snapshot
-from harvest.pipeline.commit import Candidate, commit
+from harvest.model import Announcement, Capture, Coverage, Document, Finding, Outcome, Provider, Removals, Snapshot
+from harvest.pipeline import verdict, washing
+from harvest.pipeline.commit import Candidate, Inputs, commit
 from harvest.pipeline.facts import tell
 from harvest.pipeline.look import as_finding
+from harvest.pipeline.register import Register
 from harvest.pipeline.workshop import Workshop
 from harvest.revise import lines, replace
 from harvest.revise.partial import partial
 from harvest.revise.replace import Revision
-from harvest.wash import process
-from harvest.wash.canonical import Washed, wash
+from harvest.wash.canonical import Washed
 
 
 @dataclass(slots=True)
@@ -127,7 +128,7 @@ def _same_bytes(job: Harvest) -> bool:
 
 def _harvested(job: Harvest) -> Outcome:
     with job.workshop.room() as room:
-        washed = _wash(job, room)
+        washed, documents = _wash(job, room)
         if washed.snapshot.triples == 0:
             raise WashError("the dumps hold no triple; nothing was changed", url=job.announcement.dataset.dumps[0])
         revision, snapshot = _revise(job, washed.snapshot, room)
@@ -138,30 +139,39 @@ def _harvested(job: Harvest) -> Outcome:
             return _held(job, revision)
         triples = job.record.triples + delta.added_triples - delta.removed_triples
         job.workshop.ledger.note_run(job.run, **job.facts(), vanished=revision.vanished)
-        candidate = Candidate(job.announcement, job.run, delta, snapshot, washed.snapshot, triples)
+        made = Inputs(tuple(documents), _mirrors(job))
+        candidate = Candidate(job.announcement, job.run, delta, snapshot, washed.snapshot, triples, made)
         commit(job.workshop, candidate, room, job.step)
         job.workshop.ledger.note_run(job.run, steps=job.facts()["steps"])
         return Outcome.COMMITTED
 
 
-def _wash(job: Harvest, room: Path) -> Washed:
+def _wash(job: Harvest, room: Path) -> tuple[Washed, list[Document]]:
     job.step("wash")
-    settings = job.workshop.settings
-    graph = settings.graph(job.provider.name)
-    first = job.announcement.dataset.dumps[0]
-    bounds = process.Bounds(settings.wash.timeout_s, first, job.workshop.stopping)
-    return process.call(wash, bounds, _documents(job), graph, room / "input.nq", settings.wash.memory)
+    graph = job.workshop.settings.graph(job.provider.name)
+    register, captures = Register(job.workshop, job.provider.name), _captures(job)
+    urls = [capture.url for capture in captures]
+    given = [_document(job, capture) for capture in captures]
+    washed, documents = washing.union(job.workshop, given, graph, room, register.hearing(given, urls))
+    register.washed(urls, washed.documents)
+    verdict.check(documents, washed.documents, job.workshop.settings.wash.threshold)
+    job.findings += verdict.findings(documents, washed.documents)
+    return washed, documents
 
 
-def _documents(job: Harvest) -> list[Document]:
+def _captures(job: Harvest) -> list[Capture]:
     """The dumps of the announcement; under mirroring with those of the provider's other datasets."""
     captures = list(job.announcement.captures)
     if _mirrors(job):
         for other in job.workshop.ledger.datasets(job.provider.name):
             if other.iri != job.announcement.dataset.iri:
                 captures.extend(other.captures)
-    content = job.workshop.content
-    return [Document(content.path(c.digest), c.final_url, c.media_type) for c in captures if c.digest]
+    return [capture for capture in captures if capture.digest]
+
+
+def _document(job: Harvest, capture: Capture) -> Document:
+    assert capture.digest is not None
+    return Document(job.workshop.content.path(capture.digest), capture.final_url, capture.media_type)
 
 
 def _mirrors(job: Harvest) -> bool:

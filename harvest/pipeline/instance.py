@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -11,8 +12,11 @@ from harvest.archive.content import ContentStore
 from harvest.errors import BusyError, StorageError
 from harvest.fetch.client import Client
 from harvest.ledger import Database, Ledger
+from harvest.pipeline import seedgraphs
 from harvest.pipeline.commit import recover, sweep
+from harvest.pipeline.crawl import Crawl
 from harvest.pipeline.load import restore
+from harvest.pipeline.seal import Seal
 from harvest.pipeline.workshop import Workshop, now_utc
 from harvest.roster import Roster
 from harvest.settings import Settings
@@ -44,6 +48,9 @@ def opened(
         restore(workshop)
         recover(workshop)
         sweep(workshop)
+        workshop.crawl.seal_leftovers()
+        workshop.ledger.documents.abandon(workshop.clock())
+        seedgraphs.recover(workshop)
         workshop.ledger.requests.requeue()
         if workshop.generations.current() is None:
             workshop.publish()
@@ -76,4 +83,7 @@ def _workshop(
     stack.callback(client.close)
     generations = Generations(data / "store")
     generations.recover()
-    return Workshop(settings, Ledger(database), content, client, store, generations, roster, clock, on_step)
+    ledger = Ledger(database)
+    stopping = threading.Event()
+    crawl = Crawl(ledger, client, Seal(ledger.downloads, content, settings.base_url), clock, stopping)
+    return Workshop(settings, ledger, content, client, crawl, store, generations, roster, clock, on_step, stopping)

@@ -51,7 +51,8 @@ def _rebuild(workshop: Workshop, version: VersionRecord) -> None:
                 place = room / provider.name
                 place.mkdir()
                 snapshots.append(files.at(n, n, place))
-        workshop.store.rebuild(snapshots, keep=[workshop.metadata_graph])
+        clean = [workshop.content.path(document.hash) for document in workshop.ledger.documents.loaded()]
+        workshop.store.rebuild([*snapshots, *clean], keep=[workshop.metadata_graph])
 
 
 def restore(workshop: Workshop) -> None:

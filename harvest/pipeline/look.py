@@ -16,6 +16,7 @@ from harvest.fetch.client import Fetched
 from harvest.ledger import DatasetRecord, ProviderRecord
 from harvest.ledger.announcements import backoff
 from harvest.model import Capture, Dataset, Description, Finding, Limits, Provider, Source, Validators
+from harvest.pipeline.register import Register
 from harvest.pipeline.workshop import Workshop
 from harvest.wash import process
 
@@ -83,7 +84,6 @@ def _looked(workshop: Workshop, provider: Provider, record: ProviderRecord, forc
     digest = fetched.capture.digest
     edited = record.written != provider.modified
     if digest is None or (digest == record.description and record.url == provider.url):
-        _discard(fetched)
         if not (forced or edited or _dateless(workshop, record)):
             return Look()
         digest = record.description
@@ -100,14 +100,7 @@ def _lone_dump(provider: Provider) -> Dataset:
 def _fetch(workshop: Workshop, provider: Provider, record: ProviderRecord, forced: bool) -> Fetched:
     known = record.url == provider.url and record.description and workshop.content.holds(record.description)
     validators = record.validators if known and not forced else Validators()
-    return workshop.client.get(
-        provider.url, validators, Limits(DESCRIPTION_BYTES, PATIENCE_S), accept=ACCEPT, into=workshop.content.incoming
-    )
-
-
-def _discard(fetched: Fetched) -> None:
-    if fetched.path is not None:
-        fetched.path.unlink()
+    return workshop.crawl.get(provider.url, validators, Limits(DESCRIPTION_BYTES, PATIENCE_S), accept=ACCEPT)
 
 
 def _described(
@@ -116,8 +109,6 @@ def _described(
     """Read a description that is new, or the filed one again."""
     capture = fetched.capture
     assert digest is not None
-    if fetched.path is not None and fetched.path.exists():
-        workshop.content.file(fetched.path, digest)
     description = process.call(
         read_description,
         process.Bounds(DESCRIPTION_S, capture.final_url, workshop.stopping),
@@ -165,7 +156,7 @@ def _news(
     """None when a dataset is not due; else the dumps that were downloaded to find out, possibly none."""
     last = workshop.ledger.dataset(record.name, dataset.iri)
     if dataset.modified is None:
-        return () if last is None else _new_bytes(workshop, dataset, last)
+        return () if last is None else _new_bytes(workshop, provider, dataset, last)
     edited = provider.modified != record.written
     if edited or last is None:
         # The registry is what people edit: removing `modified` or setting it back asks for another harvest.
@@ -177,7 +168,9 @@ def _dateless(workshop: Workshop, record: ProviderRecord) -> bool:
     return any(dataset.modified is None for dataset in workshop.ledger.datasets(record.name))
 
 
-def _new_bytes(workshop: Workshop, dataset: Dataset, last: DatasetRecord) -> tuple[Capture, ...] | None:
+def _new_bytes(
+    workshop: Workshop, provider: Provider, dataset: Dataset, last: DatasetRecord
+) -> tuple[Capture, ...] | None:
     """The dumps of a dataset without a date, when their bytes are not those of the last harvest."""
     known = {capture.url: capture for capture in last.captures}
     if set(known) != set(dataset.dumps):
@@ -185,19 +178,25 @@ def _new_bytes(workshop: Workshop, dataset: Dataset, last: DatasetRecord) -> tup
     blind = any(capture.validators == Validators() for capture in last.captures)
     if blind and workshop.clock() - last.committed < BLIND:
         return None
-    captures = tuple(_recaptured(workshop, known[url]) for url in dataset.dumps)
+    captures = tuple(_recaptured(workshop, provider, known[url]) for url in dataset.dumps)
     if blind or any(capture.digest != known[capture.url].digest for capture in captures):
         return captures
     return None
 
 
-def _recaptured(workshop: Workshop, last: Capture) -> Capture:
+def _recaptured(workshop: Workshop, provider: Provider, last: Capture) -> Capture:
     """The capture of a URL now: the last one again when the server says that nothing changed."""
-    fetched = workshop.client.get(last.url, last.validators, into=workshop.content.incoming)
-    if fetched.path is None or fetched.capture.digest is None:
+    fetched = workshop.crawl.get(last.url, last.validators, informed=led_to(workshop, provider, last.url))
+    if fetched.capture.digest in (None, last.digest):
         return last
-    workshop.content.file(fetched.path, fetched.capture.digest)
+    with Register(workshop, provider.name).downloading([last.url]) as filed:
+        filed(last.url, fetched.capture, fetched.http)
     return fetched.capture
+
+
+def led_to(workshop: Workshop, provider: Provider, url: str) -> str | None:
+    """The IRI of the download of the description that names a dump; None for a dump that is registered itself."""
+    return None if url == provider.url else workshop.crawl.activity(provider.url)
 
 
 def _unreadable(workshop: Workshop, provider: Provider, record: ProviderRecord, error: HarvestError) -> Finding:

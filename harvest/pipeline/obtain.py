@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from harvest.errors import HarvestError
-from harvest.fetch.download import download_all
 from harvest.ledger.announcements import backoff
-from harvest.model import Announcement, Capture, Finding, Limits, Provider
-from harvest.pipeline.look import as_finding
+from harvest.model import Announcement, Capture, Finding, Provider
+from harvest.pipeline.look import as_finding, led_to
+from harvest.pipeline.register import Register
 from harvest.pipeline.workshop import Workshop
 
 
@@ -18,7 +18,7 @@ def obtain(workshop: Workshop, announcement: Announcement, provider: Provider) -
     """
     workshop.on_step(announcement.provider, "fetch")
     try:
-        captures = _captures(workshop, announcement, provider.limits)
+        captures = _captures(workshop, announcement, provider)
     except HarvestError as error:
         workshop.check_stopping()
         return _failed(workshop, announcement, error)
@@ -27,20 +27,18 @@ def obtain(workshop: Workshop, announcement: Announcement, provider: Provider) -
     return None
 
 
-def _captures(workshop: Workshop, announcement: Announcement, limits: Limits) -> tuple[Capture, ...]:
+def _captures(workshop: Workshop, announcement: Announcement, provider: Provider) -> tuple[Capture, ...]:
     last = workshop.ledger.dataset(announcement.provider, announcement.dataset.iri)
     known = {c.url: c for c in (last.captures if last else ()) if c.digest and workshop.content.holds(c.digest)}
     urls = announcement.dataset.dumps
     validators = {url: known[url].validators for url in urls if url in known}
-    fetched = download_all(workshop.client, urls, workshop.content.incoming, limits, validators)
-    captures = []
-    for url, answer in zip(urls, fetched, strict=True):
-        if answer.path is None or answer.capture.digest is None:
-            captures.append(known[url])
-        else:
-            workshop.content.file(answer.path, answer.capture.digest)
-            captures.append(answer.capture)
-    return tuple(captures)
+    with Register(workshop, provider.name).downloading(urls) as filed:
+        fetched = workshop.crawl.download_all(urls, provider.limits, validators, led_to(workshop, provider, urls[0]))
+        captures = []
+        for url, answer in zip(urls, fetched, strict=True):
+            captures.append(known[url] if answer.capture.digest is None else answer.capture)
+            filed(url, captures[-1], answer.http)
+        return tuple(captures)
 
 
 def _failed(workshop: Workshop, announcement: Announcement, error: HarvestError) -> Finding:

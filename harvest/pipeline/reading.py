@@ -13,6 +13,7 @@ from harvest.errors import HarvestError, RegistryError, StorageError, UnknownNam
 from harvest.ledger import Database, Ledger
 from harvest.pipeline.files import GraphFiles
 from harvest.pipeline.instance import LEDGER
+from harvest.pipeline.shelf import Shelf
 from harvest.publish.exports import read_index
 from harvest.publish.receipt import receipt
 from harvest.roster import Roster
@@ -35,6 +36,7 @@ class Reading:
         self.exports_dir = settings.exports_dir
         self._ledger = Ledger(Database(settings.data_dir / LEDGER, read_only=True))
         self._roster: Roster | None = None
+        self._shelf = Shelf(self._ledger, settings.base_url)
 
     def providers(self) -> list[dict[str, Any]]:
         """The JSON objects of all providers, by name."""
@@ -124,6 +126,18 @@ class Reading:
         """Filed bytes, or None."""
         path = self.settings.data_dir / "content" / digest[:2] / digest[2:4] / digest
         return path if len(digest) == 64 and digest.isalnum() and path.is_file() else None
+
+    def documents(self, state: str | None, page: int) -> dict[str, Any]:
+        """A page of the seeds."""
+        return self._shelf.seeds(state, page)
+
+    def document(self, hash: str, page: int) -> dict[str, Any] | None:
+        """A seed or document, or None."""
+        return self._shelf.get(hash, page)
+
+    def document_turtle(self, hash: str) -> bytes | None:
+        """A seed or document as Turtle, or None."""
+        return self._shelf.turtle(hash)
 
     def _files(self, name: str) -> GraphFiles:
         return GraphFiles(self.settings.data_dir / "providers" / name)

@@ -15,6 +15,7 @@ from harvest.archive.content import ContentStore
 from harvest.errors import StoppedError
 from harvest.fetch.client import Client
 from harvest.ledger import Ledger, ProviderRecord
+from harvest.pipeline.crawl import Crawl
 from harvest.pipeline.current import Current
 from harvest.pipeline.files import GraphFiles
 from harvest.roster import Roster
@@ -45,6 +46,7 @@ class Workshop:
         ledger: What was seen and done.
         content: Filed bytes.
         client: Fetching.
+        crawl: Fetching that the archive's logs tell of.
         store: The working store.
         generations: Published copies of it.
         roster: The registry as it is now.
@@ -58,6 +60,7 @@ class Workshop:
     ledger: Ledger
     content: ContentStore
     client: Client
+    crawl: Crawl
     store: EmbeddedStore
     generations: Generations
     roster: Roster

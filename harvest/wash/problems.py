@@ -14,6 +14,7 @@ The kinds, and what each means for the statements around it:
     context          a JSON-LD context that could not be had
     too-large        a limit was reached: bytes, ratio, entries, depth, size of a term
     archive          an archive or one of its entries is damaged, encrypted, or of a kind that is not read
+    links            links in an archive, which are not followed
     cut-off          the rest of the document could not be read
     no-rdf           the document holds no RDF
 """
@@ -42,11 +43,13 @@ class Problems:
     Attributes:
         dropped: Statements left out so far.
         whole: False once the rest of the document was given up.
-        first: The first `KEPT`, in order.
+        first: The first ones, in order.
         counts: How many of each kind.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept: int = KEPT) -> None:
+        """`kept` is how many more may be kept in full; never more than `KEPT` are."""
+        self._kept = min(kept, KEPT)
         self.dropped = 0
         self.whole = True
         self.first: list[Problem] = []
@@ -58,9 +61,9 @@ class Problems:
         self.dropped += problem.kind in STATEMENTS
         if problem.kind == "cut-off":
             self.whole = False
-        if len(self.first) < KEPT:
+        if self.wants_excerpt():
             self.first.append(problem)
 
     def wants_excerpt(self) -> bool:
         """Whether the next problem will be kept, so that finding its excerpt is worth the time."""
-        return len(self.first) < KEPT
+        return len(self.first) < self._kept

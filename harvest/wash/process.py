@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from typing import Final, ParamSpec, TypeVar, cast
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from harvest.errors import HarvestError, StoppedError, StorageError, WashError, WashTimeout
+from harvest.errors import HarvestError, StoppedError, StorageError, WashCrash, WashTimeout
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -41,6 +41,20 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["harvest.wash.canonical", "harvest.cli"])
 
 
+_told: Callable[[object], None] | None = None
+"""Where `tell` sends in a process of this module; None elsewhere."""
+
+
+def _ignored(value: object) -> None:
+    """Nobody listens."""
+
+
+def tell(value: object) -> None:
+    """Have the caller of this process hear of something; outside of such a process nobody hears it."""
+    if _told is not None:
+        _told(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """
@@ -50,11 +64,13 @@ class Bounds:
         timeout_s: Seconds it may take.
         url: What it works on, for messages.
         stop: Set by another thread to give it up.
+        heard: Called with what the function tells on its way, in the thread that called.
     """
 
     timeout_s: float
     url: str
     stop: threading.Event = field(default_factory=threading.Event)
+    heard: Callable[[Any], None] = _ignored
 
 
 def call(function: Callable[P, T], bounds: Bounds, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -64,7 +80,7 @@ def call(function: Callable[P, T], bounds: Bounds, *args: P.args, **kwargs: P.kw
     Raises:
         WashTimeout: It took longer, or wanted more than `MEMORY`.
         StoppedError: `bounds.stop` was set meanwhile.
-        WashError: The process died without an answer (a crash of the parser, also when it is out of memory).
+        WashCrash: The process died without an answer (a crash of the parser, also when it is out of memory).
         HarvestError: Whatever the function raised.
     """
     ours, theirs = _CONTEXT.Pipe(duplex=False)
@@ -72,39 +88,51 @@ def call(function: Callable[P, T], bounds: Bounds, *args: P.args, **kwargs: P.kw
     process.start()
     theirs.close()
     try:
-        _await(ours, bounds)
-        return cast(T, _answer(ours, process, bounds.url))
+        return cast(T, _await(ours, process, bounds))
     finally:
         _end(process)
         ours.close()
 
 
-def _await(connection: Connection, bounds: Bounds) -> None:
-    """Return when there is an answer, or when there will be none because the process is gone."""
+def _await(connection: Connection, process: multiprocessing.context.ForkServerProcess, bounds: Bounds) -> object:
+    """The answer, or why there is none; what is told before is heard."""
     end = time.monotonic() + bounds.timeout_s
-    while not connection.poll(min(STOP_S, max(0.0, end - time.monotonic()))):
-        if bounds.stop.is_set():
-            raise StoppedError(f"washing {bounds.url} was given up: the instance is shutting down", url=bounds.url)
-        if time.monotonic() >= end:
-            raise WashTimeout(
-                f"washing {bounds.url} took longer than {bounds.timeout_s:g} s (setting wash.timeout_s) and was ended",
-                url=bounds.url,
-            )
+    while True:
+        while not connection.poll(min(STOP_S, max(0.0, end - time.monotonic()))):
+            _check(bounds, end)
+        what, value = _received(connection, process, bounds.url)
+        if what == "told":
+            bounds.heard(value)
+            _check(bounds, end)
+        elif what == "failed":
+            raise cast(HarvestError, value)
+        else:
+            return value
 
 
-def _answer(connection: Connection, process: multiprocessing.context.ForkServerProcess, url: str) -> object:
+def _check(bounds: Bounds, end: float) -> None:
+    """Raise what ends a call that is to be given up."""
+    if bounds.stop.is_set():
+        raise StoppedError(f"washing {bounds.url} was given up: the instance is shutting down", url=bounds.url)
+    if time.monotonic() >= end:
+        raise WashTimeout(
+            f"washing {bounds.url} took longer than {bounds.timeout_s:g} s (setting wash.timeout_s) and was ended",
+            url=bounds.url,
+        )
+
+
+def _received(
+    connection: Connection, process: multiprocessing.context.ForkServerProcess, url: str
+) -> tuple[str, object]:
     try:
-        done, value = connection.recv()
+        return cast(tuple[str, object], connection.recv())
     except EOFError:
         process.join(10)
-        raise WashError(
+        raise WashCrash(
             f"washing {url} ended its process (exit status {process.exitcode}): out of memory, or a fault of the "
             "parser",
             url=url,
         ) from None
-    if done:
-        return value
-    raise cast(HarvestError, value)
 
 
 def _end(process: multiprocessing.context.ForkServerProcess) -> None:
@@ -124,18 +152,24 @@ def _run(
     args: tuple[object, ...],
     kwargs: dict[str, object],
 ) -> None:
+    global _told  # one process, one call
     os.setpgid(0, 0)
     _end_with_parent()
     _limit()
+
+    def send(value: object) -> None:
+        connection.send(("told", value))
+
+    _told = send
     try:
-        connection.send((True, function(*args, **kwargs)))
+        connection.send(("done", function(*args, **kwargs)))
     except HarvestError as error:
-        connection.send((False, error))
+        connection.send(("failed", error))
     except OSError as error:
-        connection.send((False, StorageError(f"washing could not write: {error}", url=error.filename)))
+        connection.send(("failed", StorageError(f"washing could not write: {error}", url=error.filename)))
     except MemoryError:
         message = f"washing {url} needs more than {MEMORY >> 30} GiB of memory and was ended"
-        connection.send((False, WashTimeout(message, url=url)))
+        connection.send(("failed", WashTimeout(message, url=url)))
 
 
 def _end_with_parent() -> None:

@@ -2,107 +2,173 @@
 The RDF format of a document, from its content; what is declared decides where the content leaves a choice.
 
 Content goes first because servers lie: RDF/XML under `.nq` and N-Triples under `text/plain` are common. XML, HTML and
-JSON show in the first characters. The others are told by reading the head as each of them.
+JSON show in the first characters. The others are told by reading the head as each of them, past what is wrong.
 """
 
 from __future__ import annotations
 
 import io
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import BinaryIO, Final, cast
 
 import pyoxigraph
 
-from harvest.errors import WashError
-from sparql.rdf import JSON_LD, N3, N_QUADS, N_TRIPLES, RDF_XML, TRIG, TURTLE, Format, by_extension, by_media_type
+from harvest.wash.content import HEAD, is_binary
+from harvest.wash.markup import in_json, in_xml, is_json, is_page, root
+from sparql.rdf import HTML, JSON_LD, N3, N_QUADS, N_TRIPLES, RDF_XML, TRIG, TURTLE, Format, by_extension, by_media_type
 
-HEAD: Final = 10_000
-"""Bytes looked at. Source: LOD Laundromat, which sniffs the first 10,000 characters."""
+__all__ = ["BOM", "HEAD", "sniff"]
 
 BOM: Final = b"\xef\xbb\xbf"
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _COMPRESSED = re.compile(r"\.(gz|bz2|xz|zst|zstd)$", re.IGNORECASE)
-_PROLOG = re.compile(rb"\s+|<\?xml.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
-_START_TAG = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)(\s+[\w.:-]+\s*=\s*[\"'])?")
-_HTML = re.compile(rb"<!DOCTYPE\s+html\b", re.IGNORECASE)
-_JSON = re.compile(rb'\{\s*(?:"|\}|$)|\[\s*(?:\{|\]\s*$)')
+_EXTENSION = re.compile(r"\.([a-z]+)$")
 
-_TEXTUAL = (N_TRIPLES, N_QUADS, TURTLE, TRIG, N3)
-_UNDECLARED = (N_QUADS, TURTLE, TRIG)
-"""What is tried unasked: not N3, which would let most broken Turtle pass."""
 _LINES = (N_TRIPLES, N_QUADS)
+_TEXTUAL = (*_LINES, TURTLE, TRIG, N3)
+_UNDECLARED = (N_QUADS, TURTLE, TRIG)
+"""What is tried unasked, the narrow ones first."""
+_FORMULAS = re.compile(rb"=>|<=|@forAll|@forSome|@keywords")
+"""What only N3 has. Without it N3 is not tried: it would let most broken Turtle pass."""
+_COMMENTS = re.compile(rb"(?:\s+|#[^\r\n]*(?:[\r\n]|$))*+$")
+_DIRECTIVE = rb"@prefix\s|@base\s|prefix\s+[\w.-]*:\s*<|base\s+<"
+_STATEMENT = rb"_:\S+\s|<[^<>\s]*>\s|[\w.-]*:[\w.-]+\s+(?:a\s|<|[\w.-]*:\w)"
+_DIRECTIVES = re.compile(rb"^[ \t]*(?:" + _DIRECTIVE + rb")", re.MULTILINE | re.IGNORECASE)
+_BLOCKS = re.compile(rb"^[ \t]*[{}]", re.MULTILINE)
+_STATEMENTS = re.compile(rb"^[ \t]*(?:" + _DIRECTIVE + rb"|" + _STATEMENT + rb")", re.MULTILINE | re.IGNORECASE)
+"""How a line begins in one of the textual formats, even where no statement of it can be read."""
+_QUERY = re.compile(
+    rb"\A\?\w|^[ \t]*(?:select|construct|ask|describe|insert|delete|with|load|clear|drop|create)\b",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""How a line begins in SPARQL, and a table of its results; SPARQL has no @prefix."""
+_MOST = 1000
+"""Errors after which a trial ends, for the time they take."""
 
 
-def sniff(head: bytes, media_type: str | None, url: str) -> Format:
+@dataclass(frozen=True, slots=True)
+class _Trial:
     """
-    The format of the document that begins with `head` (up to `HEAD` bytes, decompressed).
+    What came of reading a text as a format.
 
-    Raises:
-        WashError: The document is an HTML page, or in UTF-16.
+    Attributes:
+        format: The format.
+        read: Statements found.
+        errors: What is wrong, each at the cost of a statement or more.
+        named: Whether a statement is in a named graph.
     """
-    if head.startswith(_UTF_16):
-        raise WashError(f"{url} is in UTF-16; publish it in UTF-8", url=url, line=1)
-    declared = by_media_type(media_type) or by_extension(_COMPRESSED.sub("", url.split("?")[0].split("#")[0]))
+
+    format: Format
+    read: int
+    errors: int
+    named: bool
+
+
+def sniff(head: bytes, media_type: str | None, url: str, *, whole: bool | None = None) -> Format | None:
+    """
+    The format of a document, or None where it is no RDF: empty, binary, prose, a table, XML or JSON of other kinds.
+
+    Args:
+        head: The first `HEAD` characters in UTF-8.
+        media_type: The Content-Type header as received, or None.
+        url: Where it is from, or the name of an archive entry; its extension is looked at.
+        whole: Whether `head` is all of the document; None takes it for that where it has less than `HEAD` bytes.
+    """
     text = head.removeprefix(BOM)
-    root = _root(text.lstrip())
-    if root == "html":
-        raise WashError(f"{url} is an HTML page, not RDF; name the data file itself", url=url, line=1)
-    if root is not None:
-        return RDF_XML
-    if _JSON.match(text.lstrip()):
+    declared = _declared(media_type, url)
+    if is_binary(text):
+        return None
+    if element := root(text.lstrip()):
+        return in_xml(element, declared)
+    if is_json(text.lstrip()):
+        return in_json(text, declared)
+    if _COMMENTS.match(text):
+        return declared if declared in _TEXTUAL else TURTLE if text.strip() else None
+    found = _readable(text, len(head) < HEAD if whole is None else whole, declared)
+    if found is None and declared is HTML and is_page(text):
+        return HTML
+    return RDF_XML if found is None and declared is RDF_XML and b"<rdf:RDF" in text else found
+
+
+def _declared(media_type: str | None, url: str) -> Format | None:
+    """The format that the media type stands for, or else the extension; `.xml` stands for none."""
+    bare = (media_type or "").partition(";")[0].strip().lower()
+    if found := by_media_type(bare):
+        return found
+    if bare.endswith("+ld+json"):
         return JSON_LD
-    return _readable(text, len(head) < HEAD, declared)
+    path = _COMPRESSED.sub("", url.split("?")[0].split("#")[0]).lower()
+    extension = _EXTENSION.search(path)
+    if bare in HTML.media_types or (extension and extension[1] in HTML.extensions):
+        return HTML
+    return by_extension(path) if not path.endswith(".xml") else None
 
 
-def _root(text: bytes) -> str | None:
-    """The local name of an XML document's root element in lower case, empty where it is not in sight; else None."""
-    place = 0
-    while match := _PROLOG.match(text, place):
-        place = match.end()
-    if _HTML.search(text[:place]):
-        return "html"
-    if tag := _START_TAG.match(text, place):
-        name = tag[1].decode().lower()
-        # An IRI holds no space, so an attribute tells a tag from `<a:b>` in Turtle.
-        if tag[2] or name in ("rdf", "html"):
-            return name
-    return "" if text[:5].lower() in (b"<?xml", b"<!doc") or text.startswith(b"<!--") else None
+def _readable(text: bytes, whole: bool, declared: Format | None) -> Format | None:
+    """The format that most of the text is in: the declared one where it does about as well as others."""
+    trials: dict[Format, _Trial] = {}
+    if _DIRECTIVES.search(text) or _BLOCKS.search(text):
+        declared = None if declared in _LINES else declared
+    tried = (declared, *_UNDECLARED, N3 if _FORMULAS.search(text) else None)
+    for format in dict.fromkeys(each for each in tried if each in _TEXTUAL):
+        trial = trials[format] = _tried(text, whole, format)
+        if not trial.errors and (trial.read or _STATEMENTS.search(text)) and not _slips(trials, trial, declared):
+            return N_TRIPLES if format is N_QUADS and declared is not N_QUADS and not trial.named else format
+    if declared not in trials and _QUERY.search(text) and b"@prefix" not in text:
+        return None
+    return _likeliest(trials, declared) or _looks_like(text, declared)
 
 
-def _readable(text: bytes, whole: bool, declared: Format | None) -> Format:
+def _slips(trials: Mapping[Format, _Trial], found: _Trial, declared: Format | None) -> bool:
     """
-    The declared format if it can read the text, else one that can; if none can, the one that reads on for longest.
+    Whether lines of N-Triples or N-Quads have some slips that another format allows.
 
-    Where N-Triples or N-Quads are declared and anything can be read as such, they are kept: a slip there is to be
-    told, not to be read as Turtle.
+    A slip is to be told where the line format was declared; a relative IRI must not be resolved in silence.
     """
-    read: dict[Format, int] = {}
-    for format in (declared, *_UNDECLARED):
-        if format is None or format not in _TEXTUAL or format in read:
-            continue
-        if declared in _LINES and read.get(declared) and format not in _LINES:
-            continue
-        read[format], to_the_end = _tried(text, whole, format)
-        # Comments alone are in any format, and then N-Quads is too narrow a guess.
-        if to_the_end and (read[format] or format in (declared, TURTLE, TRIG)):
-            return format
-    best = max(read, key=read.__getitem__)
-    if declared and read.get(declared):
+    if declared not in _LINES or found.format in _LINES:
+        return False
+    lines = [trials[format] for format in _LINES if format in trials]
+    return any(each.read > each.errors and 2 * each.read >= found.read for each in lines)
+
+
+def _likeliest(trials: Mapping[Format, _Trial], declared: Format | None) -> Format | None:
+    """The format for a text that has errors in all of them, or None where there is little but errors."""
+    best = max(trials.values(), key=lambda trial: (trial.read, -trial.errors))
+    lines = trials[N_QUADS]
+    if declared and (kept := trials.get(declared)) and 2 * kept.read >= best.read > 0:
+        return N_QUADS if declared is N_TRIPLES and lines.read > kept.read else declared
+    if not best.read or best.errors > 4 * best.read:
+        return None
+    if 10 * lines.read >= 9 * best.read:
+        return N_QUADS if lines.named else N_TRIPLES
+    return best.format
+
+
+def _looks_like(text: bytes, declared: Format | None) -> Format | None:
+    """The format that a text is meant to be in of which next to nothing can be read."""
+    if declared in _TEXTUAL and _STATEMENTS.search(text):
         return declared
-    return best if read[best] else declared or TURTLE
+    return TURTLE if _DIRECTIVES.search(text) else None
 
 
-def _tried(text: bytes, whole: bool, format: Format) -> tuple[int, bool]:
-    """How many statements a parser finds in the text, and whether it comes to its end, be it in mid-statement."""
+def _tried(text: bytes, whole: bool, format: Format) -> _Trial:
+    """What a parser makes of the text; that the head ends in mid-statement is no error."""
     tape = _Tape(text)
-    count = 0
-    try:
-        quads = pyoxigraph.parse(cast(BinaryIO, tape), format=format.parser, base_iri="http://example.invalid/")
-        for count, _ in enumerate(quads, 1):  # noqa: B007  # the count is wanted when the loop breaks off
-            pass
-    except SyntaxError:
-        return count, tape.ended and not whole
-    return count, True
+    read = errors = 0
+    named = False
+    quads = pyoxigraph.parse(cast(BinaryIO, tape), format=format.parser, base_iri="http://example.invalid/")
+    while errors < _MOST:
+        try:
+            quad = next(quads, None)
+        except SyntaxError:
+            errors += whole or not tape.ended
+            continue
+        if quad is None:
+            break
+        read += 1
+        named = named or not isinstance(quad.graph_name, pyoxigraph.DefaultGraph)
+    return _Trial(format, read, errors, named)
 
 
 class _Tape(io.BytesIO):

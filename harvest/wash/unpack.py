@@ -1,52 +1,56 @@
 """
-Streams of decompressed bytes.
+The files that a dump holds: itself, what it is compressed from, or the entries of an archive, to any depth.
 
-gzip, bzip2, xz and Zstandard are told by their first bytes, not by name: servers label them wrongly, and some
-undo one layer on the way. A layer within a layer is undone too, to a fixed depth.
+A file that is only compressed is a chain of streams, read from the dump at each opening. The entries of an archive
+come one by one: each is held until the next one is asked for, and its name is nothing but text.
 """
 
 from __future__ import annotations
 
-import bz2
 import io
-import lzma
-import sys
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, cast
-
-from isal import igzip
+from typing import BinaryIO, Final, cast
 
 from harvest.errors import WashError
+from harvest.model import Document, Problem
+from harvest.wash import archives, ziptar
+from harvest.wash.entries import Damaged, Entry, Sort, Where
+from harvest.wash.layers import Chain, chain_of
+from harvest.wash.magic import HEAD, archive_of
+from harvest.wash.members import STREAMED, Archive, Leaf, Place, Record
+from harvest.wash.spool import IN_MEMORY, Filed, Source, Spool
+from harvest.wash.volume import Meter, TooLarge, Volume
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+__all__ = ["LAYERS", "Archive", "Leaf", "TooLarge", "Volume", "opened", "unpack"]
 
-LAYERS = 4
-"""Compressions within compressions that are undone; a deeper one is refused."""
+LAYERS: Final = 4
+"""Compressions within compressions that `opened` undoes; a deeper one is refused."""
 
-_MAGIC = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ\x00": "xz",
-    b"\x28\xb5\x2f\xfd": "zstd",
-}
-_ARCHIVES = {(0, b"PK\x03\x04"): "zip", (0, b"7z\xbc\xaf"): "7z", (0, b"Rar!"): "rar", (257, b"ustar"): "tar"}
-"""Where what stands in an archive. Source: POSIX.1-2024, pax, "ustar Interchange Format", for tar."""
+_LOCK = re.compile("encrypt|passphrase", re.IGNORECASE)
+"""What libarchive says where a password is missing that the entry did not tell of."""
 
-_OPENERS: dict[str, Callable[[BinaryIO], object]] = {
-    # Without a name of its own, IGzipFile asks the stream for one, and the stream of an outer layer has a number.
-    "gzip": lambda packed: igzip.IGzipFile("", "rb", fileobj=packed),
-    "bzip2": bz2.BZ2File,
-    "xz": lzma.LZMAFile,
-    "zstd": zstd.ZstdFile,
-}
-_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zstd.ZstdError, igzip.BadGzipFile)
-"""What the decompressors raise for damaged or cut-off input."""
+
+def unpack(document: Document, volume: Volume, scratch: Path) -> Iterator[Leaf | Archive]:
+    """
+    The files in a dump, in their order, and each archive after what it holds.
+
+    Damage, passwords and limits are problems of what is yielded; what could be read is kept.
+
+    Args:
+        document: The dump.
+        volume: Limits of unpacking it.
+        scratch: A folder for large entries, which get no name there.
+
+    Raises:
+        OSError: The dump cannot be read, or `scratch` not written.
+    """
+    meter = Meter(volume, document.path.stat().st_size, document.url)
+    unpacking = _Unpacking(meter, scratch, volume.max_depth)
+    yield from unpacking.files(Filed(document.path), Place(Where(document.url)))
 
 
 @contextmanager
@@ -58,49 +62,145 @@ def opened(path: Path, url: str) -> Iterator[BinaryIO]:
         WashError: It is an archive of several files, or compressed more than `LAYERS` times. While reading: it is
             damaged or cut off.
     """
-    with ExitStack() as stack:
-        stream: io.RawIOBase = stack.enter_context(path.open("rb", buffering=0))
-        for layer in range(LAYERS + 1):
-            content = stack.enter_context(io.BufferedReader(stream, 1 << 16))
-            name = _compression(content.peek(512), url)
-            if name is None:
-                yield content
-                return
-            if layer < LAYERS:
-                stream = stack.enter_context(_Layer(name, content, url))
+    chain = chain_of(Filed(path), Where(url), LAYERS)
+    if len(chain.kinds) > LAYERS:
         raise WashError(f"{url} is compressed more than {LAYERS} times; publish it compressed once", url=url)
+    if kind := archive_of(chain.head(HEAD)):
+        raise WashError(
+            f"{url} is a {kind} archive; list the RDF files one by one, plain or compressed with gzip, bzip2, "
+            "xz or zstd",
+            url=url,
+        )
+    with chain.open() as stream:
+        yield cast(BinaryIO, stream)
 
 
-def _compression(head: bytes, url: str) -> str | None:
-    """The compression of what begins with `head`, or None."""
-    for (place, magic), name in _ARCHIVES.items():
-        if head.startswith(magic, place):
-            raise WashError(
-                f"{url} is a {name} archive; list the RDF files one by one, plain or compressed with gzip, bzip2, "
-                "xz or zstd",
-                url=url,
-            )
-    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+class _Unpacking:
+    """
+    One dump on its way.
 
+    What stops it stops all archives around the place, and each of them says so.
+    """
 
-class _Layer(io.RawIOBase):
-    """What a compressed stream holds. Damage is told as a `WashError`, and so not taken for trouble with our disk."""
+    def __init__(self, meter: Meter, scratch: Path, depth: int) -> None:
+        self._meter = meter
+        self._scratch = scratch
+        self._depth = depth
+        self._stopped: TooLarge | None = None
 
-    def __init__(self, name: str, packed: BinaryIO, url: str) -> None:
-        self._name = name
-        self._url = url
-        self._content = cast(io.RawIOBase, _OPENERS[name](packed))
+    def files(self, source: Source, place: Place) -> Iterator[Leaf | Archive]:
+        """The files in a source: itself, or what is in it."""
+        where = place.where
+        chain = chain_of(source, where, self._depth - place.depth)
+        depth = place.depth + len(chain.kinds)
+        kind = archive_of(chain.head(HEAD))
+        if depth > self._depth or (kind and depth == self._depth):
+            message = f"{where} lies in {depth} archives and compressions, and is {kind or chain.kinds[-1]} again; "
+            message += f"the limit is {self._depth} (max_depth)"
+            yield _closed(place, kind or chain.kinds[-1], Problem("too-large", message))
+        elif missing := _missing(kind, chain.kinds):
+            message = f"{where} is packed with {missing}, which is read with libarchive, and that is not installed; "
+            message += f"install it (Debian: {archives.PACKAGE}) and harvest again"
+            yield _closed(place, missing, Problem("archive", message))
+        elif kind is None:
+            yield Leaf(where.names, chain.metered(self._meter).open, place.problems)
+        else:
+            yield from self._entries(kind, chain, replace(place, depth=depth + 1))
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int | None:  # type: ignore[override]  # typeshed asks for WriteableBuffer
+    def _entries(self, kind: str, chain: Chain, place: Place) -> Iterator[Leaf | Archive]:
+        """The files in an archive, and then the archive."""
+        record = Record(place, kind)
+        read = archives.Reader if archives.is_installed() else ziptar.Reader
         try:
-            return self._content.readinto(buffer)
-        except _DAMAGE as error:
-            message = f"{self._url} is damaged or cut off, says {self._name}: {error}"
-            raise WashError(message, url=self._url) from error
+            with self._stream(chain, record) as stream, read(kind, stream) as reader:
+                try:
+                    yield from self._each(reader, record)
+                finally:
+                    for note in reader.notes:
+                        record.add(f"{place.where}: {note}")
+                # The checksum of a compression stands behind the end of the archive.
+                while kind in STREAMED and self._stopped is None and stream.read(IN_MEMORY):
+                    pass
+        except TooLarge as error:
+            self._stopped = error
+        except (Damaged, WashError) as error:
+            record.fail(str(error))
+        yield record.archive(self._stopped)
 
-    def close(self) -> None:
-        self._content.close()
-        super().close()
+    @contextmanager
+    def _stream(self, chain: Chain, record: Record) -> Iterator[io.BufferedReader]:
+        """The bytes of an archive, from the first one, and seekable where its kind wants that."""
+        if not chain.kinds or record.kind in STREAMED:
+            with chain.metered(self._meter.apart()).open() as stream:
+                yield stream
+            return
+        with closing(Spool(self._scratch)) as spool, chain.metered(self._meter).open() as stream:
+            try:
+                while block := stream.read(IN_MEMORY):
+                    spool.put(block)
+            except TooLarge:
+                raise
+            except WashError as error:
+                record.add(error.message)
+            with spool.reader() as copy:
+                yield copy
+
+    def _each(self, reader: archives.Reader | ziptar.Reader, record: Record) -> Iterator[Leaf | Archive]:
+        """The files in the entries of an archive."""
+        for entry in reader:
+            yield from self._entry(entry, record)
+            if self._stopped is not None:
+                return
+        record.end(reader.complete)
+
+    def _entry(self, entry: Entry, record: Record) -> Iterator[Leaf | Archive]:
+        """The files in an entry."""
+        self._meter.enter()
+        record.entries += 1
+        record.broken = False
+        if entry.sort is Sort.FILE:
+            where = record.place.where.entry(entry.name)
+            with closing(Spool(self._scratch)) as spool:
+                problem = self._fill(spool, entry, where)
+                if problem is not None and problem.kind == "archive":
+                    record.add(problem.message)
+                else:
+                    record.broken = problem is not None
+                    yield from self.files(spool, Place(where, record.place.depth, (problem,) if problem else ()))
+        elif entry.sort is Sort.LINK:
+            record.links += 1
+
+    def _fill(self, spool: Spool, entry: Entry, where: Where) -> Problem | None:
+        """Put the bytes of an entry into a spool; what was wrong with them, "archive" if it gave none at all."""
+        if entry.encrypted:
+            return _locked(where)
+        try:
+            for block in entry.blocks():
+                self._meter.charge(len(block))
+                spool.put(block)
+        except Damaged as error:
+            if not spool.size and _LOCK.search(str(error)):
+                return _locked(where)
+            return Problem("cut-off", f"{where} is damaged or cut off after {spool.size:,} bytes: {error}")
+        except TooLarge as error:
+            self._stopped = error
+            return Problem("cut-off", f"{where} was given up after {spool.size:,} bytes: {error.message}")
+        return None
+
+
+def _locked(where: Where) -> Problem:
+    return Problem("archive", f"{where} is encrypted and was left out; publish it without a password")
+
+
+def _closed(place: Place, kind: str, problem: Problem) -> Archive:
+    """An archive that was not opened."""
+    return Archive(place.where.names, kind, 0, (*place.problems, problem))
+
+
+def _missing(archive: str | None, compressions: tuple[str, ...]) -> str | None:
+    """What cannot be undone for want of libarchive, or None."""
+    if archive in ziptar.KINDS | {None} and "lz4" not in compressions:
+        return None
+    if archives.is_installed():
+        return None
+    return "lz4" if "lz4" in compressions else archive

@@ -7,28 +7,54 @@ Expat does neither, and knows line and column.
 
 from __future__ import annotations
 
+import re
+from typing import BinaryIO, Final
 from xml.parsers import expat
+
+from harvest.wash.watched import Watched
+
+_DECLARED: Final = re.compile(rb"""(<\?xml\s[^>]*?)(encoding\s*=\s*(?:"[^"]*"|'[^']*'))""")
+
+
+class Malformed(SyntaxError):
+    """Not well-formed XML, or XML whose entities explode."""
 
 
 class WellFormed:
     """
-    A watch over the bytes of an XML document.
+    A watch over the bytes of an XML document in UTF-8.
 
     Source: XML 1.0, section 2.1; expat's limits on the expansion of entities.
     """
 
     def __init__(self) -> None:
-        self._parser = expat.ParserCreate()
+        # The text was recoded to UTF-8, whatever encoding its XML declaration still names.
+        self._parser = expat.ParserCreate("utf-8")
 
     def watch(self, data: bytes) -> None:
         """
         Take the next bytes; none at all are the end of the document.
 
         Raises:
-            SyntaxError: The document is not well-formed; with line and column, the column in characters.
+            Malformed: The document is not well-formed; with line and column, the column in characters.
         """
         try:
             self._parser.Parse(data, not data)
         except expat.ExpatError as error:
             what = str(error).partition(":")[0]
-            raise SyntaxError(f"not well-formed XML: {what}", (None, error.lineno, error.offset + 1, None)) from error
+            raise Malformed(f"not well-formed XML: {what}", (None, error.lineno, error.offset + 1, None)) from error
+
+
+def well_formed(stream: BinaryIO) -> Watched:
+    """
+    An XML document under a watch.
+
+    Its declaration names no encoding any more: pyoxigraph refuses all but UTF-8 there.
+    """
+    return Watched(stream, WellFormed().watch, _undeclared)
+
+
+def _undeclared(head: bytes) -> bytes:
+    """The beginning of an XML document with blanks where its declaration names an encoding, so that places stay."""
+    found = _DECLARED.match(head)
+    return head if found is None else found[1] + b" " * len(found[2]) + head[found.end() :]

@@ -14,6 +14,7 @@ from sparql.query.pool import Pool
 from sparql.query.results import quality
 from sparql.web.catalog import Catalog, Site
 from sparql.web.client import Message, Receive, Send
+from sparql.web.documents import Hash, documents
 from sparql.web.downloads import downloads
 from sparql.web.endpoint import PATH, Endpoint
 from sparql.web.figures import moment, number, prose, size
@@ -77,12 +78,14 @@ def create_pages(context: Context) -> Flask:
     """All but the answers to queries, as a Flask application."""
     app = Flask("sparql.web", static_url_path="/static")
     app.url_map.converters["name"] = Name
+    app.url_map.converters["hash"] = Hash
     put_context(app.extensions, context)
     app.jinja_env.globals.update(site=context.site, limits=context.limits)
     app.jinja_env.filters.update(number=number, size=size, moment=moment, prose=prose)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.register_blueprint(pages)
     app.register_blueprint(downloads)
+    app.register_blueprint(documents)
     app.register_error_handler(HTTPException, refuse)
     app.after_request(add_headers)
     return app

@@ -50,6 +50,15 @@ class Catalog(Protocol):
     def content(self, sha256: str) -> Path | None:
         """Filed bytes by their digest, or None."""
 
+    def documents(self, state: str | None, page: int) -> Record:
+        """A page, from 1, of the seeds in a state, or of all: `seeds`, `pages`, `total`, `states`, `relative`."""
+
+    def document(self, hash: str, page: int) -> Record | None:
+        """A seed with its `downloads`, or a document with its `problems` and a page of its `entries`; or None."""
+
+    def document_turtle(self, hash: str) -> bytes | None:
+        """The same without downloads and entries, as Turtle, or None."""
+
 
 @dataclass(frozen=True, slots=True)
 class Site:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import gzip
+import hashlib
 import os
 import re
 from collections.abc import Generator, Iterator
@@ -26,6 +27,8 @@ downloads = Blueprint("downloads", __name__)
 
 CHUNK: Final = 1 << 18
 _EXPORT: Final = re.compile(r"[A-Za-z0-9]+\.nq\.gz(?:\.sha256)?|void\.ttl")
+_ENTRY: Final = 78
+"""Bytes of an index entry of the archive."""
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _TYPES: Final = {".gz": "application/gzip", ".sha256": "text/plain; charset=utf-8", ".ttl": f"{TURTLE}; charset=utf-8"}
 
@@ -121,16 +124,27 @@ def version(name: str, n: int) -> Response:
 
 @downloads.get("/content/<sha256>")
 def content(sha256: str) -> Response:
-    """Filed bytes, never shown as ours: others wrote them."""
+    """
+    Filed bytes, never shown as ours: others wrote them. An entry of the archive's index has its place among them.
+
+    Source: Preston reads an archive from an address to which it appends a hash (`--remote`).
+    """
     path = context().catalog.content(sha256) if _DIGEST.fullmatch(sha256) else None
     opened = open_file(path) if path else None
     if opened is None:
         abort(404, f"No bytes with the SHA-256 digest {sha256[:64]!r} are filed here.")
     response = send(replace(opened, etag=sha256), "application/octet-stream")
     response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
-    response.headers["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(sha256)).decode()}:"
+    response.headers["Repr-Digest"] = f"sha-256=:{base64.b64encode(_sha256(path, opened, sha256)).decode()}:"
     response.headers.extend(FOREIGN)
     return response
+
+
+def _sha256(path: Path | None, opened: Opened, named: str) -> bytes:
+    """The SHA-256 of filed bytes: their name, unless they are an index entry, which is named after its question."""
+    if path is not None and opened.length == _ENTRY:
+        return hashlib.sha256(path.read_bytes()).digest()
+    return bytes.fromhex(named)
 
 
 def open_file(path: Path) -> Opened | None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyoxigraph
 from pyoxigraph import CanonicalizationAlgorithm, Dataset, Quad
 
-from harvest.model import Document
-from harvest.wash.parse import parse
+from harvest.model import Document, Part
+from harvest.wash.leaves import Terms, parts
+from harvest.wash.text import Sink
+from harvest.wash.unpack import Leaf, Volume
 from sparql.rdf import Format
 
 BASE = "http://example.org/data/"
@@ -23,11 +28,31 @@ def document(folder: Path, data: bytes, name: str = "dump", media_type: str | No
     return Document(path, BASE + name, media_type)
 
 
-def parsed(source: Document, ordinal: int = 0) -> tuple[str, set[bytes], set[bytes]]:
-    """The format that a document turned out to be in, its ground lines, and those with blank nodes."""
+def parts_of(source: Document, ground: Sink, blank: Sink, ordinal: int = 0) -> tuple[Part, ...]:
+    """What became of a document, with its lines in the two sinks."""
+
+    @contextmanager
+    def outlet(leaf: Leaf) -> Iterator[tuple[Sink, Sink]]:
+        yield ground, blank
+
+    with TemporaryDirectory() as scratch:
+        return tuple(parts(source, Terms(Volume(), Path(scratch)), outlet, count(ordinal)))
+
+
+def washed(source: Document, ordinal: int = 0) -> tuple[Part, set[bytes], set[bytes]]:
+    """What became of a document that is no archive, its ground lines, and those with blank nodes."""
     ground, blank = io.BytesIO(), io.BytesIO()
-    found = parse(source, ordinal, ground, blank)
-    return found.format, set(ground.getvalue().splitlines(True)), set(blank.getvalue().splitlines(True))
+    (part,) = parts_of(source, ground, blank, ordinal)
+    return part, set(ground.getvalue().splitlines(True)), set(blank.getvalue().splitlines(True))
+
+
+def parsed(source: Document, ordinal: int = 0) -> tuple[str, set[bytes], set[bytes]]:
+    """The format that a good document turned out to be in, its ground lines, and those with blank nodes."""
+    part, ground, blank = washed(source, ordinal)
+    assert part.whole, part
+    assert not part.dropped, part
+    assert part.format is not None
+    return part.format, ground, blank
 
 
 def triples(source: Document) -> set[Quad]:

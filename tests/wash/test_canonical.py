@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import random
 import resource
 import shutil
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,10 +18,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harvest.errors import StorageError, WashError
+from harvest.errors import StorageError
 from harvest.model import Document, Snapshot
-from harvest.wash import canonical, process
+from harvest.wash import process, sorting
 from harvest.wash.canonical import Washed, wash
+from harvest.wash.launder import launder
+from harvest.wash.leaves import Terms
+from harvest.wash.unpack import Volume
 from tests.realdata import realdata
 from tests.wash.documents import BASE, document
 
@@ -68,7 +73,7 @@ def test_a_snapshot_holds_every_line_once_in_order(tmp_path: Path) -> None:
     shuffled = random.Random(1).sample(LINES, len(LINES))
     done = washed(tmp_path, document(tmp_path, "".join(shuffled + shuffled[:500]).encode(), "a.nt"))
     assert done.snapshot.path.read_bytes() == b"".join(sorted(map(in_graph, LINES)))
-    assert [(d.url, d.format) for d in done.documents] == [(BASE + "a.nt", "N-Triples")]
+    assert [[part.format for part in its] for its in done.documents] == [["N-Triples"]]
     assert done.blank_nodes == 0
 
 
@@ -82,7 +87,7 @@ def test_several_documents_are_one_input(tmp_path: Path) -> None:
     sources = document(tmp_path, gzip.compress(one), "a.nt.gz"), document(tmp_path, turtle, "b.ttl")
     done = washed(tmp_path, *sources)
     assert done.snapshot.triples == len(LINES)
-    assert [d.format for d in done.documents] == ["N-Triples", "Turtle"]
+    assert [its[0].format for its in done.documents] == ["N-Triples", "Turtle"]
 
 
 def test_the_same_statements_give_the_same_bytes(tmp_path: Path) -> None:
@@ -167,7 +172,8 @@ lines = st.lists(
 def test_where_a_chunk_ends_makes_no_difference(said: list[str], chunk: int) -> None:
     """A chunk may end within a line, within its ending, or within a character."""
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
-        patch.setattr(canonical, "_CHUNK", chunk)
+        patch.setattr(sorting, "_CHUNK", chunk)
+        patch.setattr(sorting, "FEW", 0)
         done = washed(Path(folder), document(Path(folder), "".join(said).encode(), "a.nt"))
         assert done.snapshot.path.read_bytes() == b"".join(sorted(map(in_graph, set(said))))
 
@@ -186,15 +192,39 @@ def test_more_than_the_memory_holds_is_sorted_on_disk(tmp_path: Path) -> None:
 BROKEN = b"<http://example.org/s> <http://example.org/p> ; .\n"
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_a_document_that_does_not_parse_fails_the_whole(tmp_path: Path, place: int) -> None:
-    """All dumps of a data set are one input; the error is about the one that is broken, and nothing is left."""
+def test_what_is_broken_in_one_document_costs_the_others_nothing(tmp_path: Path) -> None:
+    """The bad statement is left out and told with its place; whether that is too much is for the pipeline to say."""
     good = "".join(LINES).encode() + b"_:a <http://example.org/p> _:b .\n"
-    sources = [document(tmp_path, good, "good.ttl")]
-    sources.insert(place, document(tmp_path, good + BROKEN, "broken.ttl"))
-    error = fails(tmp_path, WashError, *sources)
-    assert isinstance(error, WashError)
-    assert (error.url, error.line, error.column) == (BASE + "broken.ttl", len(LINES) + 2, 47)
+    sources = document(tmp_path, good + BROKEN, "broken.ttl"), document(tmp_path, good, "good.ttl")
+    done = washed(tmp_path, *sources)
+    (broken,), (whole,) = done.documents
+    assert (broken.statements, broken.dropped, whole.dropped) == (len(LINES) + 1, 1, 0)
+    assert [(p.kind, p.line, p.column) for p in broken.problems] == [("syntax", len(LINES) + 2, 47)]
+    assert done.snapshot.triples == len(LINES) + 2
+
+
+def test_each_part_of_an_archive_has_a_clean_document_of_its_own(tmp_path: Path) -> None:
+    """A seed's clean documents are told apart by their graphs, and blank nodes of two entries never melt into one."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.ttl", "<http://example.org/s> <http://example.org/p> [] .")
+        archive.writestr("b/b.ttl", "<http://example.org/s> <http://example.org/p> [] .")
+        archive.writestr("readme.txt", "Nothing to see here, move along.")
+    room = tmp_path / "room"
+    room.mkdir()
+    terms = Terms(Volume(), tmp_path)
+    done = launder(document(tmp_path, packed.getvalue(), "a.zip"), "http://g/{}".format, room, MEMORY, terms)
+    clean = {"/".join(part.names): part.clean for part in done}
+    assert set(clean) == {"a.ttl", "b/b.ttl", "readme.txt", ""}
+    assert clean["readme.txt"] is clean[""] is None
+    one, other = clean["a.ttl"], clean["b/b.ttl"]
+    assert one is not None
+    assert other is not None
+    assert one.path.read_bytes().endswith(b" <http://g/('a.ttl',)> .\n")
+    assert not set(one.path.read_bytes().split()) & set(other.path.read_bytes().split()) - {
+        b"<http://example.org/s>", b"<http://example.org/p>", b".",
+    }  # fmt: skip
+    assert sorted(path.name for path in room.iterdir()) == sorted([one.path.name, other.path.name])
 
 
 def test_a_document_that_cannot_be_read_is_trouble_of_storage(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from harvest.errors import WashError
 from harvest.wash.unpack import LAYERS, opened
 from tests.realdata import realdata
+from tests.wash.packed import Unpacked
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -71,10 +72,11 @@ def test_a_file_that_was_cut_off_is_an_error(tmp_path: Path, pack: Callable[[byt
 
 
 @every
-def test_a_second_member_that_was_cut_off_is_an_error(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    """The whole first member is no excuse."""
+@pytest.mark.parametrize("end", [1, 2, 3, 20, -9])
+def test_a_second_member_that_was_cut_off_is_an_error(tmp_path: Path, pack: Callable[[bytes], bytes], end: int) -> None:
+    """The whole first member is no excuse, however little there is of the second."""
     with pytest.raises(WashError, match="damaged or cut off"):
-        unpacked(tmp_path, pack(TEXT) + pack(TEXT)[:-9])
+        unpacked(tmp_path, pack(TEXT) + pack(TEXT)[:end])
 
 
 @every
@@ -90,6 +92,20 @@ def test_a_flipped_bit_is_an_error(tmp_path: Path, pack: Callable[[bytes], bytes
 def test_zeros_after_gzip_are_padding(tmp_path: Path, rest: bytes) -> None:
     """Tapes and block devices pad with zeros, and gzip itself takes them as the end."""
     assert unpacked(tmp_path, gzip.compress(TEXT) + rest) == TEXT
+
+
+def test_a_gzip_of_blocks_with_extra_fields_is_read(tmp_path: Path) -> None:
+    """bgzip writes many small members, each with its length in an extra field, and an empty one at the end."""
+    members = b""
+    for start in range(0, len(TEXT), 60_000):
+        plain = gzip.compress(TEXT[start : start + 60_000])
+        members += plain[:3] + b"\x04" + plain[4:10] + b"\x06\x00BC\x02\x00\x00\x00" + plain[10:]
+    assert unpacked(tmp_path, members + gzip.compress(b"")) == TEXT
+
+
+def test_a_skippable_frame_before_zstd_is_passed_over(tmp_path: Path) -> None:
+    """pzstd writes one first."""
+    assert unpacked(tmp_path, b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd" + PACK["zstd"](TEXT)) == TEXT
 
 
 def test_rubbish_after_gzip_is_an_error(tmp_path: Path) -> None:
@@ -162,6 +178,15 @@ def test_a_real_zip_is_refused() -> None:
     path = realdata() / "messy/SEMICeu__DCAT-AP__releases_1.1_shacl-201608.zip"
     with pytest.raises(WashError, match="is a zip archive"), opened(path, URL):
         pass
+
+
+@pytest.mark.parametrize("data", [b"", b"<a> <b> <c> .", TEXT, gzip.compress(bz2.compress(TEXT))])
+def test_a_file_that_is_no_archive_is_one_leaf(tmp_path: Path, data: bytes) -> None:
+    """Most dumps are; nothing of them is copied."""
+    found = Unpacked(tmp_path, data)
+    (leaf,) = found.items
+    assert leaf.names == leaf.problems == ()
+    assert found.leaves == {(): TEXT if data[:2] == b"\x1f\x8b" else data}
 
 
 def test_a_real_dump_is_given_whole() -> None:

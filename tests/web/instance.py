@@ -62,6 +62,15 @@ class FolderCatalog:
         path = self._folder / "content" / sha256
         return path if path.is_file() else None
 
+    def documents(self, state: str | None, page: int) -> Record:
+        return {"seeds": [], "state": state, "page": page, "pages": 1, "total": 0, "states": {}, "relative": 0}
+
+    def document(self, hash: str, page: int) -> Record | None:
+        return None
+
+    def document_turtle(self, hash: str) -> bytes | None:
+        return None
+
     def _read(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self._folder / "catalog.json").read_text("utf-8"))
         return found

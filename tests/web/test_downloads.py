@@ -193,3 +193,14 @@ def test_filed_bytes_are_never_run_by_a_browser(front: Server) -> None:
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert "immutable" in answer.headers["Cache-Control"]
     assert answer.headers["ETag"] == f'"{digest}"'
+
+
+def test_an_index_entry_is_sent_with_its_own_digest(front: Server, folder: Path) -> None:
+    """Preston asks for it by the hash of its question; a digest of that name would be a false promise."""
+    entry, name = b"hash://sha256/" + b"a" * 64, hashlib.sha256(b"question").hexdigest()
+    (folder / "content" / name).write_bytes(entry)
+    answer = get(front, f"/content/{name}")
+    assert answer.content == entry
+    digest = base64.b64encode(hashlib.sha256(entry).digest()).decode()
+    assert answer.headers["Repr-Digest"] == f"sha-256=:{digest}:"
+    assert "immutable" in answer.headers["Cache-Control"]

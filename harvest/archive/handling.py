@@ -1,0 +1,93 @@
+"""
+Content handlers: what asks for more, told what a URL gave.
+
+A log is a stream of `<url> pav:hasVersion <hash>`. A handler is a function that is told each of these and gives what
+it asks for in turn: URLs, `hash://sha256/...`, or entries of archives (`harvest.archive.entries`). Other packages add
+theirs by the entry point group `sparql_harvest.handlers`; docs/handlers.md has a whole one.
+
+Source: Preston, "content handlers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Final, cast
+
+GROUP: Final = "sparql_harvest.handlers"
+"""The entry point group. The name of an entry point is the name of its handler."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """
+    What a URL gave: `<url> pav:hasVersion <hash://sha256/digest>`.
+
+    Attributes:
+        url: As asked for.
+        digest: SHA-256 of the bytes, 64 lower-case hex digits.
+        path: Where the bytes are; read only.
+        media_type: The Content-Type header as received, or None.
+        final_url: After redirects; base of relative IRIs.
+        at: When these bytes came first (aware, UTC).
+    """
+
+    url: str
+    digest: str
+    path: Path
+    media_type: str | None
+    final_url: str
+    at: datetime
+
+
+Handler = Callable[[Version], Iterable[str]]
+"""
+Gives what it asks for; nothing for what it does not know.
+
+It runs in a process apart, without the instance's settings, and is ended when it takes too long. What it gave before it
+raised counts.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """
+    A handler that is known by name and not loaded yet.
+
+    Attributes:
+        name: What it is called in commands and logs.
+        reference: `module:function`.
+        package: The distribution that it comes with, and its version; None for our own.
+    """
+
+    name: str
+    reference: str
+    package: str | None = None
+
+    def load(self) -> Handler:
+        """
+        The function; imports its module, and so may raise anything.
+
+        Raises:
+            TypeError: It is no function.
+        """
+        loaded = EntryPoint(self.name, self.reference, GROUP).load()
+        if not callable(loaded):
+            raise TypeError(f"{self.reference} is no function")
+        return cast(Handler, loaded)
+
+    def __str__(self) -> str:
+        return f"handler {self.name}" + (f" of {self.package}" if self.package else "")
+
+
+def contributed() -> list[Registered]:
+    """The handlers of all installed packages, by name; of several with one name all, by package."""
+    found = {Registered(point.name, point.value, _package(point)) for point in entry_points(group=GROUP)}
+    return sorted(found, key=lambda handler: (handler.name, handler.package or "", handler.reference))
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown package"

@@ -1,0 +1,116 @@
+"""
+The index: which log comes first, and which one after another. Each answer is written once.
+
+    sha256("hash://sha256/" + sha256(a) + "hash://sha256/" + sha256(b))  ->  hash://sha256/<log>   78 bytes, no newline
+
+The first log answers (`ROOT`, hasVersion), a later one (previousVersion, the log before). The entries stand in the same
+tree as the bytes.
+
+Source: Preston, "simplified hexastore"; the order of the second question is that of its programs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from harvest.archive.layout import ALGORITHMS, Name, find, named, place, sync_file, sync_folder
+from harvest.errors import StorageError
+from sparql.rdf import PAV
+
+ROOT: Final = "0659a54f-b713-4f86-a917-5be166a14110"
+"""The concept of all logs of an archive; the same in every archive."""
+
+HAS_VERSION: Final = PAV + "hasVersion"
+PREVIOUS_VERSION: Final = PAV + "previousVersion"
+LENGTH: Final = 78
+"""Bytes of an entry of SHA-256."""
+
+
+def query_hash(a: str, b: str, algorithm: str = "sha256") -> Name:
+    """The name of the entry that answers a question."""
+
+    def hashed(text: str) -> str:
+        return hashlib.new(algorithm, text.encode(), usedforsecurity=False).hexdigest()
+
+    return Name(hashed("".join(Name(hashed(part)).uri for part in (a, b))))
+
+
+class Index:
+    """The index of the archive in a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def first(self) -> Name | None:
+        """The first log, or None."""
+        answers = (self.get(ROOT, HAS_VERSION, algorithm) for algorithm in ALGORITHMS.values())
+        return next(filter(None, answers), None)
+
+    def after(self, log: Name) -> Name | None:
+        """The log that comes after another one, or None."""
+        return self.get(PREVIOUS_VERSION, log.uri, log.algorithm)
+
+    def chain(self) -> list[Name]:
+        """All logs that the index leads to, the first one first."""
+        found: dict[Name, None] = {}
+        log = self.first()
+        while log is not None and log not in found:
+            found[log] = None
+            log = self.after(log)
+        return list(found)
+
+    def get(self, a: str, b: str, algorithm: str = "sha256") -> Name | None:
+        """
+        What answers a question, or None.
+
+        Raises:
+            StorageError: The entry is damaged.
+        """
+        path = find(self.root, query_hash(a, b, algorithm))
+        if path is None:
+            return None
+        value = entry(path)
+        if value is None:
+            raise StorageError(
+                f"the index entry {path} is damaged ({path.stat().st_size} bytes, where {LENGTH} name a log);"
+                " restore it from a copy of the archive",
+                url=str(path),
+            )
+        return value
+
+    def put(self, a: str, b: str, value: Name) -> None:
+        """
+        Write the answer to a question; durable when this returns.
+
+        Raises:
+            StorageError: It has another answer already, or the disk cannot be written.
+        """
+        target = place(self.root, query_hash(a, b))
+        temporary = self.root / "incoming" / f"index-{uuid4()}"
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(value.uri.encode())
+            sync_file(temporary)
+            # A link, unlike a rename, fails where there is an entry already.
+            os.link(temporary, target)
+            for folder in (target.parent, target.parent.parent, self.root):
+                sync_folder(folder)
+        except FileExistsError:
+            if entry(target) != value:
+                raise StorageError(f"the index entry {target} names another log than {value.uri}") from None
+        except OSError as error:
+            raise StorageError(f"the index entry {target} cannot be written: {error}", url=str(target)) from error
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def entry(path: Path) -> Name | None:
+    """What an index entry says; None when the file is none."""
+    if path.stat().st_size > LENGTH:
+        return None
+    text = path.read_bytes().decode("ascii", "replace")
+    return named(text) if text.startswith("hash://") else None

@@ -1,0 +1,137 @@
+"""
+Verifying: whether an archive holds everything that its logs tell of, and whether it is still the same.
+
+Source: Preston, `HashVerifier`, for what is printed and what the states are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from pyoxigraph import NamedNode, Quad
+
+from harvest.archive.history import DERIVED, Archive
+from harvest.archive.index import HAS_VERSION, PREVIOUS_VERSION
+from harvest.archive.layout import Name, digest_of, find, named
+from harvest.archive.provenance import INVALIDATED, USED_BY
+from harvest.archive.statements import predecessors, statements
+from sparql.rdf import GENID
+
+
+class State(StrEnum):
+    """What was found of something that a log names; the last two are ours."""
+
+    VALID = "CONTENT_PRESENT_VALID_HASH"
+    PRESENT = "CONTENT_PRESENT_HASH_NOT_VERIFIED"
+    INVALID = "CONTENT_PRESENT_INVALID_HASH"
+    MISSING = "MISSING"
+    UNSUPPORTED = "UNSUPPORTED_CONTENT_HASH"
+    PRUNED = "PRUNED"
+    UNCHAINED = "PREDECESSOR_NOT_NAMED"
+
+
+VERDICTS: Final = {
+    State.VALID: "OK",
+    State.PRESENT: "OK",
+    State.UNSUPPORTED: "SKIP",
+    State.PRUNED: "SKIP",
+    State.INVALID: "FAIL",
+    State.MISSING: "FAIL",
+    State.UNCHAINED: "FAIL",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """
+    What was found of one thing.
+
+    Attributes:
+        iri: As the log names it.
+        state: What was found.
+        path: Where it is, or None.
+        bytes: How many it has, or None.
+        computed: The name that its bytes have now, or None where they were not read.
+    """
+
+    iri: str
+    state: State
+    path: Path | None = None
+    bytes: int | None = None
+    computed: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        """OK, SKIP or FAIL."""
+        return VERDICTS[self.state]
+
+    def columns(self) -> tuple[str, str, str, str, str, str]:
+        """Hash, path, verdict, state, bytes, computed hash, as Preston prints them."""
+        where = self.path.absolute().as_uri() if self.path else self.iri
+        size = "" if self.bytes is None else str(self.bytes)
+        return self.iri, where, self.verdict, self.state.value, size, self.computed or ""
+
+    def json(self) -> dict[str, str | int | None]:
+        """The columns as a JSON object."""
+        return {
+            "hash": self.iri,
+            "path": str(self.path) if self.path else None,
+            "verdict": self.verdict,
+            "state": self.state.value,
+            "bytes": self.bytes,
+            "computed": self.computed,
+        }
+
+
+def verify(archive: Archive, *, hashing: bool = True) -> Iterator[Check]:
+    """
+    Check every log and all bytes that logs name, each once, the newest log first.
+
+    A log that is missing is told, and so is one that does not name the log that the index has before it.
+    """
+    chain = archive.index.chain()
+    indexed = dict(zip(chain[1:], chain, strict=False))
+    seen: set[str] = set()
+    for log in archive.logs():
+        path = find(archive.root, log)
+        named_in: dict[str, bool] = {log.uri: False}
+        if path is not None:
+            for quad in statements(path):
+                _mention(quad, named_in)
+            if log in indexed and indexed[log] not in predecessors(path):
+                yield Check(log.uri, State.UNCHAINED, path)
+        yield from _checks(archive, {iri: gone for iri, gone in named_in.items() if iri not in seen}, hashing)
+        seen.update(named_in)
+
+
+def _checks(archive: Archive, mentioned: dict[str, bool], hashing: bool) -> Iterator[Check]:
+    for iri, pruned in mentioned.items():
+        name = named(iri)
+        yield Check(iri, State.UNSUPPORTED) if name is None else _check(archive.root, name, pruned, hashing)
+
+
+def _check(root: Path, name: Name, pruned: bool, hashing: bool) -> Check:
+    path = find(root, name)
+    if path is None:
+        return Check(name.uri, State.PRUNED if pruned else State.MISSING)
+    if not hashing:
+        return Check(name.uri, State.PRESENT, path, path.stat().st_size)
+    digest, size = digest_of(path, name.algorithm)
+    state = State.VALID if digest == name.digest else State.INVALID
+    return Check(name.uri, state, path, size, Name(digest).uri)
+
+
+def _mention(quad: Quad, mentioned: dict[str, bool]) -> None:
+    """What a statement says is or was there; the last word on it counts."""
+    predicate, subject, value = quad.predicate.value, quad.subject, quad.object
+    if predicate == HAS_VERSION and isinstance(value, NamedNode) and GENID not in value.value:
+        mentioned[value.value] = False
+    elif predicate in (USED_BY, DERIVED, PREVIOUS_VERSION) and isinstance(subject, NamedNode):
+        if named(subject.value):
+            mentioned[subject.value] = False
+    elif predicate == INVALIDATED and isinstance(subject, NamedNode):
+        mentioned[subject.value] = True

@@ -1,0 +1,124 @@
+"""Asking handlers: what each of them wants after it saw what a URL gave, whatever becomes of it meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from harvest.archive.handling import Registered, Version
+from harvest.errors import HarvestError, WashCrash, WashTimeout
+from harvest.wash import process
+
+MOST: Final = 100_000
+"""What one handler may ask for after one version; what comes later is left out."""
+
+LONGEST: Final = 8192
+"""Characters of a URL."""
+
+HANDLER_S: Final = 120.0
+"""Seconds that a handler may take over one version."""
+
+
+BATCH: Final = 64
+"""Jobs that share a process while they go well: starting one takes 0.1 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A handler, and the version that it is told of."""
+
+    handler: Registered
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """
+    What a handler asked for after it saw a version.
+
+    Attributes:
+        urls: In its order, each once.
+        trouble: What went wrong with it, or None; what it asked for before counts.
+        is_broken: Whether the handler cannot even be loaded.
+    """
+
+    urls: tuple[str, ...] = ()
+    trouble: str | None = None
+    is_broken: bool = False
+
+
+def ask(jobs: Sequence[Job], stop: threading.Event, timeout_s: float = HANDLER_S) -> list[Wish]:
+    """
+    What comes of each job, in their order.
+
+    They are done one after another in a process of their own. When that ends or is too slow, the job in hand gets
+    another process, which it does not share with those before it: only then is it to blame.
+
+    Raises:
+        StoppedError: The instance is shutting down.
+    """
+    told: list[Wish] = []
+    while len(told) < len(jobs):
+        before = len(told)
+        bounds = process.Bounds(timeout_s, jobs[before].version.url, stop, told.append)
+        try:
+            process.call(_run, bounds, jobs[before : before + BATCH])
+        except (WashTimeout, WashCrash) as error:
+            if len(told) == before:
+                told.append(_ended(jobs[before], error, timeout_s))
+    return told
+
+
+def _ended(job: Job, error: HarvestError, timeout_s: float) -> Wish:
+    how = f"took longer than {timeout_s:g} s" if isinstance(error, WashTimeout) else "ended its process"
+    return Wish(trouble=f"the {job.handler} {how} over {job.version.url}, and was given up")
+
+
+def _run(jobs: Sequence[Job]) -> None:
+    """Do jobs, and tell what comes of each."""
+    # What others print must not stand between the words of a command's answer.
+    with contextlib.redirect_stdout(sys.stderr), ThreadPoolExecutor(1) as thread:
+        for job in jobs:
+            process.tell(_wish(job, thread))
+
+
+def _wish(job: Job, thread: ThreadPoolExecutor) -> Wish:
+    """What comes of a job. A handler may raise anything, and so may its import; a thread keeps that as a value."""
+    loading = thread.submit(job.handler.load)
+    if error := loading.exception():
+        return Wish(trouble=f"the {job.handler} cannot be loaded: {_reason(error)}", is_broken=True)
+    urls: dict[str, None] = {}
+
+    def collect() -> None:
+        for url in islice(loading.result()(job.version), MOST):
+            urls[_checked(url)] = None
+
+    error = thread.submit(collect).exception()
+    trouble = f"the {job.handler} failed over {job.version.url}: {_reason(error)}" if error else None
+    return Wish(tuple(urls), trouble)
+
+
+def _reason(error: BaseException) -> str:
+    return error.message if isinstance(error, HarvestError) else f"{type(error).__name__}: {error}"
+
+
+def _checked(url: object) -> str:
+    """
+    A URL that a handler gave.
+
+    Raises:
+        TypeError: It is no text.
+        ValueError: It is too long, or holds what no text may.
+    """
+    if not isinstance(url, str):
+        raise TypeError(f"it asked for {url!r:.200}, which is no text")
+    url.encode()
+    if len(url) > LONGEST:
+        raise ValueError(f"it asked for a URL of {len(url):,} characters, and {LONGEST:,} are allowed")
+    return url

@@ -1,0 +1,79 @@
+"""Remote JSON-LD contexts: fetched by the guarded client, filed, and kept for a day."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+import structlog
+
+from harvest.errors import ContextWanted, HarvestError, WashError
+from harvest.model import Limits
+from harvest.pipeline.workshop import Workshop
+
+T = TypeVar("T")
+log = structlog.get_logger()
+
+MOST: Final = 32
+"""Contexts of one dataset; the largest number seen in the wild is 4."""
+
+FRESH: Final = timedelta(days=1)
+"""How long a context is used without asking for it again."""
+
+LIMITS: Final = Limits(16 << 20, 120)
+"""Size and seconds; schema.org's context has 200 kB."""
+
+ACCEPT: Final = "application/ld+json, application/json;q=0.9, */*;q=0.1"
+
+
+def with_contexts(workshop: Workshop, washing: Callable[[Mapping[str, Path | None]], T]) -> T:
+    """
+    What `washing` returns once it has all the contexts that it asks for, fetched and filed by the instance.
+
+    Raises:
+        WashError: It asks for more than `MOST`.
+    """
+    return supplied(washing, partial(context, workshop))
+
+
+def supplied(washing: Callable[[Mapping[str, Path | None]], T], fetch: Callable[[str], Path | None]) -> T:
+    """What `washing` returns once `fetch` has given it all the contexts that it asks for; None where there is none."""
+    had: dict[str, Path | None] = {}
+    while True:
+        try:
+            return washing(had)
+        except ContextWanted as wanted:
+            assert wanted.url is not None
+            if wanted.url in had or len(had) >= MOST:
+                raise WashError(f"{wanted.message}; {len(had)} were fetched already", url=wanted.url) from wanted
+            had[wanted.url] = fetch(wanted.url)
+
+
+def context(workshop: Workshop, url: str) -> Path | None:
+    """
+    Where a context is filed; None when it cannot be had.
+
+    One that cannot be fetched now is the one that was fetched last, whenever that was: contexts hardly ever change.
+    """
+    key = f"context {url}"
+    known = json.loads(workshop.ledger.meta(key) or "null")
+    if known and not workshop.content.holds(known["digest"]):
+        known = None
+    if known and workshop.clock() - datetime.fromisoformat(known["at"]) < FRESH:
+        return workshop.content.path(known["digest"])
+    try:
+        fetched = workshop.crawl.get(url, limits=LIMITS, accept=ACCEPT)
+    except HarvestError as error:
+        workshop.check_stopping()
+        log.warning(
+            "JSON-LD context not fetched", url=url, reason=error.message, used="the last one" if known else "none"
+        )
+        return workshop.content.path(known["digest"]) if known else None
+    assert fetched.path is not None and fetched.capture.digest is not None
+    at = workshop.clock().isoformat()
+    workshop.ledger.set_meta(key, json.dumps({"digest": fetched.capture.digest, "at": at}))
+    return fetched.path

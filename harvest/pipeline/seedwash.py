@@ -1,0 +1,109 @@
+"""Washing the download of a seed: what became of it and of all that is in it, and its clean documents, are filed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from harvest.errors import UnknownName, WashError
+from harvest.ledger import Clean, DocumentRecord, hashes_of
+from harvest.model import Content, Document, Part, Problem, Snapshot, Status
+from harvest.pipeline import seedgraphs
+from harvest.pipeline.washing import separately
+from harvest.pipeline.workshop import Workshop
+from harvest.seeds import place_graph
+from harvest.wash.leaves import Progress
+
+log = structlog.get_logger()
+
+_BEFORE: Final = {Status.GUESSING: Status.UNARCHIVED, Status.PARSING: Status.GUESSED}
+"""States that are passed without anything being done in them; washing tells only what it does."""
+
+FILERS: Final = 8
+"""Files that wait for the disk at once."""
+
+_CHUNK: Final = 1 << 20
+_CONTINUED: Final = bytes(range(0x80, 0xC0))
+"""Bytes of UTF-8 that begin no character. Source: RFC 3629, section 3."""
+
+
+def wash(workshop: Workshop, download: DocumentRecord) -> None:
+    """
+    File what became of a filed download; a document that cannot be washed is told as such, with the reason.
+
+    Where an older clean document of the same place is loaded, the new one takes its place.
+
+    Raises:
+        StorageError: The disk is full.
+        StoppedError: The instance is shutting down.
+    """
+    with workshop.room() as room:
+        parts = _parts(workshop, download, room)
+        clean = list(_filed(workshop, download, parts))
+    workshop.ledger.documents.record(download.hash, parts, clean)
+    seedgraphs.refresh(workshop, [found.snapshot.digest for found in clean])
+
+
+def _parts(workshop: Workshop, download: DocumentRecord, room: Path) -> tuple[Part, ...]:
+    assert download.sha256 is not None and download.final_url is not None
+    heard = [Status.FILED]
+
+    def hear(progress: Progress) -> None:
+        if not progress.names and progress.status is not heard[0]:
+            heard[0] = progress.status
+            for status in (_BEFORE.get(progress.status), progress.status):
+                if status is not None:
+                    workshop.ledger.documents.advance(download.hash, status)
+
+    graph = partial(place_graph, workshop.settings.graph_base, download.seed)
+    began = workshop.clock()
+    try:
+        document = Document(workshop.content.path(download.sha256), download.final_url, download.media_type)
+        return separately(workshop, document, graph, room, hear)
+    except (WashError, UnknownName) as error:
+        log.info("seed not washed", url=download.final_url, reason=error.message)
+        problem = Problem("cut-off", error.message, error.line, error.column, error.excerpt)
+        ended = workshop.clock()
+        return (Part((), heard[0], began, ended, whole=False, problems=(problem,), counts={problem.kind: 1}),)
+
+
+def _filed(workshop: Workshop, download: DocumentRecord, parts: Sequence[Part]) -> Iterator[Clean]:
+    """
+    Yield the clean documents of the parts, their files moved to the archive.
+
+    Filing waits for the disk most of the time, so the thousands of files of an archive are filed side by side.
+    """
+
+    cleaned = [pair for pair in zip(hashes_of(download.hash, parts), parts, strict=True) if _holds(pair[1])]
+
+    def file(clean: Snapshot) -> Content:
+        content = _content(clean.path, clean.triples)
+        workshop.content.file(clean.path, clean.digest)
+        return content
+
+    files = {part.clean.path: part.clean for _, part in cleaned if part.clean}
+    with ThreadPoolExecutor(FILERS, "file") as threads:
+        contents = dict(zip(files, threads.map(file, files.values()), strict=True))
+    for hash, part in cleaned:
+        assert part.clean is not None
+        graph = place_graph(workshop.settings.graph_base, download.seed, part.names)
+        yield Clean(hash, part.clean, contents[part.clean.path], graph, part.ended)
+
+
+def _holds(part: Part) -> bool:
+    """Whether there is a clean document: one without statements would be the same for all."""
+    return part.clean is not None and part.clean.triples > 0
+
+
+def _content(path: Path, lines: int) -> Content:
+    """What canonical N-Quads are as a text."""
+    chars = 0
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            chars += len(chunk.translate(None, _CONTINUED))
+    return Content(path.stat().st_size, chars, lines, "LF", "utf-8")

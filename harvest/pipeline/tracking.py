@@ -1,0 +1,245 @@
+"""
+Tracking: URLs are downloaded, handlers are told what each gave, and what they ask for is downloaded in turn.
+
+    <url> pav:hasVersion _:blank     a question: a URL of the command, or what a handler asks for
+    <url> pav:hasVersion <hash>      its answer, which every handler is told
+
+Questions are answered level by level, each URL once, all by the crawl: guarded, filed and recorded. A log holds the
+answers alone, as Preston's does; which handler asked for something is a note.
+
+Source: Preston, "content handlers"; its `Archiver` and `VersionProcessor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import structlog
+from pyoxigraph import Literal, NamedNode, Triple
+
+from harvest.archive.entries import entry_named
+from harvest.archive.handling import Registered, Version
+from harvest.archive.history import Archive, versions_in
+from harvest.archive.layout import name_of
+from harvest.archive.provenance import new_activity
+from harvest.fetch.wire import without_userinfo
+from harvest.model import Finding
+from harvest.pipeline import handlers
+from harvest.pipeline.answering import Answer, Answering, Question
+from harvest.pipeline.asking import HANDLER_S, Job, Wish, ask
+from harvest.pipeline.workshop import Workshop
+from sparql.rdf import HARVEST, PROV
+
+log = structlog.get_logger()
+
+INFORMED: Final = NamedNode(PROV + "wasInformedBy")
+ASKED_BY: Final = NamedNode(HARVEST + "askedBy")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """
+    What is to be tracked.
+
+    Attributes:
+        urls: What is asked for first.
+        replay: A provenance log, as a hash, all of whose versions the handlers are told first; None for none.
+        handlers: Names of those that are told; all where none is named.
+        depth: How far from the first ones; 0 asks no handler.
+        most: Resources that are asked for in all.
+        handler_s: Seconds that a handler may take over one version.
+    """
+
+    urls: tuple[str, ...] = ()
+    replay: str | None = None
+    handlers: tuple[str, ...] = ()
+    depth: int = 3
+    most: int = 1000
+    handler_s: float = HANDLER_S
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """
+    What came of tracking.
+
+    Attributes:
+        answers: What each URL gave, level by level.
+        findings: What was wrong with handlers.
+        left: Resources that were not asked for any more, for they were too many.
+        log: SHA-256 of the provenance log that tells of it; None where nothing was new, or it is not written yet.
+    """
+
+    answers: tuple[Answer, ...]
+    findings: tuple[Finding, ...]
+    left: int
+    log: str | None
+
+
+def track(workshop: Workshop, plan: Plan) -> Tracked:
+    """
+    Ask for URLs, and for what handlers want in turn.
+
+    What fails is told, and stops nothing else.
+
+    Raises:
+        UnknownName: There is no such handler or log.
+        StorageError: The disk is full.
+        StoppedError: The instance is shutting down.
+    """
+    tracking = _Tracking(workshop, plan)
+    with workshop.crawl.working():
+        tracking.run()
+    new = next((answer.url for answer in tracking.answers if answer.is_new), None)
+    told = workshop.ledger.downloads.history(new, 1) if new is not None else []
+    return Tracked(tuple(tracking.answers), tuple(tracking.findings), tracking.left, told[0].log if told else None)
+
+
+def as_json(tracked: Tracked) -> dict[str, Any]:
+    """As commands print it."""
+    answers = tracked.answers
+    return {
+        "ok": not tracked.findings and all(answer.version for answer in answers),
+        "results": [_object(answer) for answer in answers],
+        "findings": [asdict(finding) for finding in tracked.findings],
+        "left": tracked.left,
+        "log": Name(tracked.log).uri if tracked.log else None,
+    }
+
+
+def _object(answer: Answer) -> dict[str, Any]:
+    question, version = answer.question, answer.version
+    return {
+        "url": answer.url,
+        "hash": Name(version.digest).uri if version else None,
+        "media_type": version.media_type if version else None,
+        "reason": answer.reason,
+        "new": answer.is_new,
+        "depth": question.depth,
+        "handler": question.handler,
+        "asked_from": question.source,
+        "activity": answer.activity,
+    }
+
+
+class _Tracking:
+    """
+    One run.
+
+    Attributes:
+        answers: So far.
+        findings: So far.
+        left: Questions that were given up.
+    """
+
+    def __init__(self, workshop: Workshop, plan: Plan) -> None:
+        self.answers: list[Answer] = []
+        self.left = 0
+        self._workshop = workshop
+        self._plan = plan
+        self._handlers, self.findings = handlers.chosen(plan.handlers)
+        self._answering = Answering(workshop)
+        self._seen: set[str] = set()
+        self._asked = 0
+        for finding in self.findings:
+            log.warning("handler not used", reason=finding.message)
+
+    def run(self) -> None:
+        """Answer level by level."""
+        level = list(self._replayed()) + self._answered([Question(url) for url in self._plan.urls])
+        self.answers += level
+        for _ in range(self._plan.depth):
+            level = self._answered(self._questions(level))
+            if not level:
+                return
+            self._note(level)
+            self.answers += level
+
+    def _replayed(self) -> Iterable[Answer]:
+        """The versions that a log tells of; the last one of each URL."""
+        if self._plan.replay is None:
+            return ()
+        name, content = name_of(self._plan.replay), self._workshop.content
+        found: dict[str, Answer] = {}
+        for version in versions_in(Archive(content.root).path(name), name):
+            self._seen.add(version.url)
+            if version.name is None or version.name.algorithm != "sha256":
+                continue
+            answer = Answer(Question(version.url, informed=None), activity=version.activity)
+            if content.holds(version.name.digest):
+                at = version.at or self._workshop.clock()
+                told = Version(
+                    version.url,
+                    version.name.digest,
+                    content.path(version.name.digest),
+                    version.media_type,
+                    version.final_url or version.url,
+                    at,
+                )
+                found[version.url] = replace(answer, version=told)
+            else:
+                found[version.url] = replace(answer, reason=f"{version.name.uri} is no longer filed")
+        return found.values()
+
+    def _answered(self, questions: Sequence[Question]) -> list[Answer]:
+        """The answers to those questions that were not asked before, as long as there may be more."""
+        asked: list[Question] = []
+        for question in questions:
+            question = replace(question, url=_canonical(question.url))
+            bare = without_userinfo(question.url)
+            if bare in self._seen:
+                continue
+            self._seen.add(bare)
+            if self._asked < self._plan.most:
+                self._asked += 1
+                asked.append(question)
+            else:
+                self.left += 1
+        return self._answering.answers(asked)
+
+    def _questions(self, level: Sequence[Answer]) -> list[Question]:
+        """What the handlers ask for once they were told of these answers."""
+        self._workshop.check_stopping()
+        told = [answer for answer in level if answer.version is not None]
+        jobs = [
+            (answer, Job(handler, answer.version)) for answer in told for handler in self._handlers if answer.version
+        ]
+        if jobs:
+            self._workshop.on_step(told[0].url, "handlers")
+        wishes = ask([job for _, job in jobs], self._workshop.stopping, self._plan.handler_s)
+        found = []
+        for (answer, job), wish in zip(jobs, wishes, strict=True):
+            self._tell(job.handler, job.version.url, wish)
+            depth = answer.question.depth + 1
+            found += [Question(url, depth, job.handler.name, answer.url, answer.activity) for url in wish.urls]
+        return found
+
+    def _tell(self, handler: Registered, url: str, wish: Wish) -> None:
+        """Keep what went wrong with a handler; one that cannot be loaded is told once, and asked no more."""
+        if wish.trouble is None or (wish.is_broken and handler not in self._handlers):
+            return
+        log.warning("handler failed", handler=handler.name, package=handler.package, reason=wish.trouble)
+        kind = "handler-broken" if wish.is_broken else "handler-failed"
+        self.findings.append(Finding(kind, wish.trouble, url=None if wish.is_broken else url))
+        if wish.is_broken:
+            self._handlers = [other for other in self._handlers if other is not handler]
+
+    def _note(self, level: Sequence[Answer]) -> None:
+        """Have the log tell which handler asked for what is new."""
+        groups: dict[tuple[str | None, str | None], list[str]] = {}
+        for answer in level:
+            if answer.is_new and answer.activity:
+                groups.setdefault((answer.question.informed, answer.question.handler), []).append(answer.activity)
+        for (informed, handler), activities in groups.items():
+            note = NamedNode(new_activity())
+            facts = [Triple(note, INFORMED, NamedNode(informed))] if informed else []
+            facts.append(Triple(note, ASKED_BY, Literal(handler or "")))
+            facts += [Triple(NamedNode(activity), INFORMED, note) for activity in activities]
+            self._workshop.crawl.note(note.value, facts)
+
+
+def _canonical(url: str) -> str:
+    """The one spelling of an entry's name, and a URL without its fragment, which no server is told."""
+    entry = entry_named(url)
+    return entry.iri if entry else url.split("#")[0]

@@ -1,0 +1,225 @@
+"""
+From a dump to its parts: unpacked, decoded, its format guessed, and read, each part with its record.
+
+    unpack -> charset -> sniff -> transcribe -> Splitter -> ground lines, lines with blank nodes
+
+Whatever graph a statement of N-Quads, TriG or JSON-LD names, only its triple is kept: it lands in the provider's own
+graph. What is wrong with one part never stops the others.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from harvest.model import Document, Part, Problem, Status
+from harvest.wash import html, jsonld, rdfxml, resume
+from harvest.wash.charset import Reading, examine, recoded
+from harvest.wash.problems import Problems
+from harvest.wash.process import tell
+from harvest.wash.sniff import sniff
+from harvest.wash.splitter import Splitter
+from harvest.wash.text import Sink, Text
+from harvest.wash.unpack import Archive, Leaf, Volume, unpack
+from sparql.rdf import (
+    HTML,
+    JSON_LD,
+    N3,
+    N_QUADS,
+    N_TRIPLES,
+    RDF_XML,
+    TRIG,
+    TURTLE,
+    Format,
+    as_iri,
+    by_extension,
+    by_media_type,
+)
+
+TOLD: Final = 10_000
+"""Problems of all parts of a dump together that are kept in full."""
+
+_TEXTUAL = (N_TRIPLES, N_QUADS, TURTLE, TRIG, N3)
+
+Outlet = Callable[[Leaf], AbstractContextManager[tuple[Sink, Sink]]]
+"""Where the lines of a leaf go: ground ones, and those with blank nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """
+    How far the washing of a dump has come.
+
+    Attributes:
+        url: The dump.
+        names: The archive entries that lead to the part in hand.
+        status: What is done with it now.
+    """
+
+    url: str
+    names: tuple[str, ...]
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """
+    On what terms a dump is unpacked.
+
+    Attributes:
+        volume: The limits.
+        scratch: A folder for temporary files.
+        skip: Parts not to be read, because they ended their process before.
+    """
+
+    volume: Volume
+    scratch: Path
+    skip: frozenset[tuple[str, ...]] = frozenset()
+
+
+def parts(document: Document, terms: Terms, outlet: Outlet, ordinals: count[int]) -> Iterator[Part]:
+    """
+    The record of each part of a dump, once it was read into the outlet; that of an archive after those of its entries.
+
+    Raises:
+        ContextWanted: A JSON-LD context has to be fetched first.
+    """
+    tell(Progress(document.url, (), Status.UNARCHIVING))
+    began = datetime.now(UTC)
+    kept = TOLD
+    seen: Counter[tuple[str, ...]] = Counter()
+    for item in unpack(document, terms.volume, terms.scratch):
+        if isinstance(item, Leaf):
+            item = _apart(item, seen)
+        problems = Problems(kept)
+        for problem in item.problems:
+            problems.add(problem)
+        if isinstance(item, Archive):
+            part = _part(item.names, Status.DEPLETED, began, problems)
+        elif item.names in terms.skip:
+            problems.add(Problem("cut-off", "reading it ended its process: out of memory or time, or a parser fault"))
+            part = _part(item.names, Status.PARSING, began, problems)
+        else:
+            part = _Reading(document, item, problems, began).read(outlet, next(ordinals))
+        kept -= len(part.problems)
+        yield part
+        began = datetime.now(UTC)
+
+
+@contextmanager
+def scratch_at(folder: Path) -> Iterator[None]:
+    """Have temporary files that nobody names stand in a folder: the usual place may be a small memory disk."""
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+def _apart(leaf: Leaf, seen: Counter[tuple[str, ...]]) -> Leaf:
+    """The leaf, under a name of its own where its archive has several entries of that name."""
+    seen[leaf.names] += 1
+    again = seen[leaf.names]
+    return leaf if again == 1 else replace(leaf, names=(*leaf.names[:-1], f"{leaf.names[-1]} ({again})"))
+
+
+def _part(names: tuple[str, ...], status: Status, began: datetime, problems: Problems) -> Part:
+    return Part(
+        names,
+        status,
+        began,
+        datetime.now(UTC),
+        dropped=problems.dropped,
+        whole=problems.whole,
+        problems=tuple(problems.first),
+        counts=dict(problems.counts),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One leaf that is being read."""
+
+    document: Document
+    leaf: Leaf
+    problems: Problems
+    began: datetime
+
+    def read(self, outlet: Outlet, ordinal: int) -> Part:
+        title = "!/".join((self.document.url, *self.leaf.names))
+        media_type = None if self.leaf.names else self.document.media_type
+        examined = examine(self.leaf.open, media_type, title)
+        for problem in examined.problems:
+            self.problems.add(problem)
+        self._tell(Status.GUESSING)
+        content = examined.content
+        name = self.leaf.names[-1] if self.leaf.names else self.document.url
+        found = sniff(examined.head, media_type, name, whole=examined.whole) or _declared(examined, media_type, name)
+        if found is None:
+            self.problems.add(Problem("no-rdf", f"{title} holds no RDF that can be recognised"))
+            return replace(_part(self.leaf.names, Status.GUESSING, self.began, self.problems), content=content)
+        self._tell(Status.PARSING)
+        declared = by_media_type(media_type) or by_extension(name)
+        if declared not in (None, found):
+            self.problems.add(Problem("format", f"{title} is declared as {declared.name} and was read as {found.name}"))
+        text = Text(
+            self.document.url,
+            as_iri(self.document.url),
+            title,
+            examined.size,
+            partial(_opened, self.leaf, examined),
+            self.document.contexts,
+        )
+        statements = self._transcribe(text, found, outlet, ordinal)
+        part = _part(self.leaf.names, Status.PARSED, self.began, self.problems)
+        return replace(part, content=content, format=found.name, statements=statements)
+
+    def _transcribe(self, text: Text, found: Format, outlet: Outlet, ordinal: int) -> int:
+        """Read the text into the outlet; returns how many statements that gave."""
+        with outlet(self.leaf) as (ground, blank):
+            splitter = Splitter(ordinal, ground, blank, self.problems, directions=found is not JSON_LD)
+            transcribe(text, found, splitter, self.problems)
+            splitter.finish()
+            return splitter.statements
+
+    def _tell(self, status: Status) -> None:
+        tell(Progress(self.document.url, self.leaf.names, status))
+
+
+def _declared(examined: Reading, media_type: str | None, name: str) -> Format | None:
+    """The declared format of a text that looks like nothing: read as that, its errors have a place."""
+    declared = by_media_type(media_type) or by_extension(name)
+    told = declared in _TEXTUAL and examined.content.encoding is not None
+    return declared if told and not examined.head.lstrip().startswith((b"<?", b"<!", b"{", b"[")) else None
+
+
+@contextmanager
+def _opened(leaf: Leaf, examined: Reading) -> Iterator[BinaryIO]:
+    """The text of a leaf in UTF-8."""
+    with leaf.open() as stream:
+        yield recoded(stream, examined.content.encoding or "utf-8", damaged=examined.damaged)
+
+
+def transcribe(text: Text, source: Format, sink: Sink, problems: Problems) -> None:
+    """
+    Write every triple of a document to the sink; what is bad is dropped and told.
+
+    Raises:
+        ContextWanted: A JSON-LD context has to be fetched first.
+    """
+    if source is RDF_XML:
+        rdfxml.transcribe(text, sink, problems)
+    elif source is JSON_LD:
+        jsonld.transcribe(text, sink, problems)
+    elif source is HTML:
+        html.transcribe(text, sink, problems)
+    else:
+        resume.transcribe(text, source, sink, problems)

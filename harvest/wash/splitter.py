@@ -1,0 +1,133 @@
+"""
+N-Triples told apart: ground lines go to one place, lines with blank nodes to another.
+
+pyoxigraph writes canonical N-Triples, so its lines can be cut, sorted and compared as bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from harvest.model import Problem
+from harvest.wash.problems import EXCERPT, Problems
+from harvest.wash.text import Sink
+
+BATCH: Final = 1 << 19
+"""Bytes of lines that are looked at together: pyoxigraph writes 8 kB at a time, and each look has a price."""
+
+_MARKS = (b"_:", b"<<(")
+_DIRECTED = re.compile(rb"^.*--(?:ltr|rtl) \.\n", re.MULTILINE)
+
+
+class Splitter:
+    """
+    A file-like object that takes N-Triples in chunks and hands ground lines and lines with blank nodes on.
+
+    Lines between two marks of a blank node pass in one piece, which makes data without blank nodes cost nothing. What
+    only RDF 1.2 has is dropped and told: most RDF software cannot read it.
+
+    Attributes:
+        statements: Lines handed on.
+    """
+
+    def __init__(self, ordinal: int, ground: Sink, blank: Sink, problems: Problems, *, directions: bool) -> None:
+        """
+        Args:
+            ordinal: Put before every blank node label, so that two documents can both speak of `_:b0`.
+            ground: Takes the lines without blank nodes.
+            blank: Takes the others.
+            problems: Told of what is dropped.
+            directions: Drop lines with a base direction; else leave the direction out, as JSON-LD has it (JSON-LD 1.1
+                API, section 8.2).
+        """
+        self.statements = 0
+        self._mark = b"_:d%d-" % ordinal
+        self._ground = ground
+        self._blank = blank
+        self._problems = problems
+        self._directions = directions
+        self._held: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes) -> int:
+        """Take the next bytes."""
+        self._held.append(data)
+        self._size += len(data)
+        # Not before a line ends: a literal of 100 MB comes in 12,000 chunks, and is joined once.
+        if self._size >= BATCH and b"\n" in data:
+            self._pass(b"".join(self._held))
+        return len(data)
+
+    def flush(self) -> None:
+        """What waits here for more goes out with `finish`."""
+
+    def finish(self) -> None:
+        """Hand on what is left, all of it whole lines."""
+        self._pass(b"".join(self._held))
+
+    def _pass(self, held: bytes) -> None:
+        """Hand whole lines on; a line that is not whole yet waits."""
+        cut = held.rfind(b"\n") + 1
+        self._held, self._size = [held[cut:]], 0
+        lines = held[:cut]
+        if b"--ltr .\n" in lines or b"--rtl .\n" in lines:
+            lines = self._undirected(lines)
+        self.statements += lines.count(b"\n")
+        self._split(lines)
+
+    def _split(self, lines: bytes) -> None:
+        """Cut the lines that hold a mark of blank nodes out; the others pass in one piece between them."""
+        ground: list[bytes] = []
+        blank: list[bytes] = []
+        passed = 0
+        for begin, end in _marked(lines):
+            line = lines[begin:end]
+            kept = self._owned(line)
+            if kept is not line:
+                ground.append(lines[passed:begin])
+                blank.append(kept)
+                passed = end
+        self._ground.write(b"".join((*ground, lines[passed:])))
+        if blank:
+            self._blank.write(b"".join(blank))
+
+    def _owned(self, line: bytes) -> bytes:
+        """The line itself if it is ground, with the document's mark in its blank labels if not; empty to drop it."""
+        subject, predicate, value = line.split(b" ", 2)
+        if value.startswith(b"<<("):
+            self._drop("a triple term", line)
+            return b""
+        if value.startswith(b"_:"):
+            value = self._mark + value[2:]
+        elif not subject.startswith(b"_:"):
+            return line
+        if subject.startswith(b"_:"):
+            subject = self._mark + subject[2:]
+        return b" ".join((subject, predicate, value))
+
+    def _undirected(self, lines: bytes) -> bytes:
+        """The lines without base directions, or without those that have one."""
+        if not self._directions:
+            return lines.replace(b"--ltr .\n", b" .\n").replace(b"--rtl .\n", b" .\n")
+        for line in _DIRECTED.findall(lines):
+            self._drop("a literal with a base direction", line)
+        return _DIRECTED.sub(b"", lines)
+
+    def _drop(self, what: str, line: bytes) -> None:
+        self.statements -= what == "a triple term"  # counted with its batch already
+        excerpt = line[: 4 * EXCERPT].decode("utf-8", "replace").rstrip()[:EXCERPT]
+        message = f"{what} (RDF 1.2), which most RDF software cannot read yet; the statement was left out"
+        self._problems.add(Problem("rdf-1.2", message, excerpt=excerpt))
+
+
+def _marked(lines: bytes) -> Iterator[tuple[int, int]]:
+    """Begin and end of each line that may hold a blank node or a triple term; it may also be a literal that does."""
+    places = {mark: lines.find(mark) for mark in _MARKS}
+    while found := [place for place in places.values() if place >= 0]:
+        place = min(found)
+        end = lines.index(b"\n", place) + 1
+        yield lines.rfind(b"\n", 0, place) + 1, end
+        # Only a mark that was passed is looked for again: the other may be far away, or nowhere.
+        places = {mark: lines.find(mark, end) if 0 <= at < end else at for mark, at in places.items()}

@@ -1,0 +1,143 @@
+"""Providers made again from the archive: the same versions, whatever else was lost."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+
+import pytest
+
+from harvest.errors import StorageError, UnknownName
+from tests.pipeline.conftest import Instance
+from tests.pipeline.test_semantics import A1, A2, B1, C1, release, ttl
+from tests.provider import ProviderServer
+
+Register = Callable[..., None]
+NODE = '<http://x/{}> <http://p> [ <http://q> "{}" ]'
+
+
+def history(instance: Instance) -> list[tuple[int, int, int, str]]:
+    return [(v.n, v.added, v.removed, v.coverage) for v in instance.desk.workshop.ledger.versions("p")]
+
+
+def harvested(instance: Instance, provider: ProviderServer) -> None:
+    """Four versions: full, partial with blank nodes that replace others, full, partial."""
+    release(provider, 1, A1, B1, NODE.format("n", 1))
+    instance.tick("p")
+    release(provider, 2, A2, NODE.format("n", 2), partial=True)
+    instance.tick("p")
+    release(provider, 3, A2, C1)
+    instance.tick("p")
+    release(provider, 4, NODE.format("m", 3), partial=True)
+    instance.tick("p")
+    assert len(history(instance)) == 4
+
+
+def test_every_version_comes_out_the_same(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+    """The archive alone says what each version was made of, and holds its bytes; the provider may be gone."""
+    registered()
+    harvested(instance, provider)
+    provider.pages.clear()
+    asked = len(provider.requests)
+    made = instance.desk.rebuild("p", check=True)
+    assert [(version.n, version.same) for version in made] == [(1, True), (2, True), (3, True), (4, True)]
+    assert len(provider.requests) == asked
+
+
+@pytest.mark.parametrize("lost", ["nothing", "folder", "graph", "changes"])
+def test_what_was_lost_is_put_back(
+    instance: Instance, provider: ProviderServer, registered: Register, lost: str
+) -> None:
+    """A provider's folder or graph may be damaged; the rebuilt one is proven to be the whole of it."""
+    registered()
+    harvested(instance, provider)
+    graph, before = instance.graph("p"), history(instance)
+    workshop = instance.desk.workshop
+    if lost == "folder":
+        shutil.rmtree(workshop.folder("p"))
+    elif lost == "graph":
+        workshop.store.drop(instance.settings.graph("p"))
+    elif lost == "changes":
+        for path in (workshop.folder("p") / "changes").iterdir():
+            path.write_bytes(b"damaged")
+    assert all(version.same for version in instance.desk.rebuild("p"))
+    assert instance.graph("p") == graph
+    assert history(instance) == before
+    assert instance.proven("p")
+    release(provider, 5, A1, B1)
+    assert [result.outcome.value for result in instance.tick("p")] == ["committed"]
+    assert instance.proven("p")
+
+
+def test_a_lost_ledger_is_written_again(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+    """With the archive alone in a new data directory, versions keep their numbers, dates and figures."""
+    registered()
+    harvested(instance, provider)
+    graph, before = instance.graph("p"), history(instance)
+    instance.close()
+    var = instance.settings.data_dir
+    for path in var.iterdir():
+        if path.name != "content":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert all(version.same for version in instance.desk.rebuild("p"))
+    assert instance.graph("p") == graph
+    assert history(instance) == before
+    assert instance.proven("p")
+
+
+def test_mirrored_and_several_datasets_are_made_again(
+    instance: Instance, provider: ProviderServer, registered: Register
+) -> None:
+    """Under mirroring a version is made of the dumps of all datasets, also of those that were not harvested with it."""
+    from tests.provider import VOID, dataset
+
+    registered("removals: mirror")
+    for day in (1, 2):
+        provider.put("/a.ttl", ttl(A1 if day == 1 else A2))
+        provider.put("/b.ttl", ttl(B1))
+        dates = (f"2026-01-0{day}T00:00:00Z", "2026-01-01T00:00:00Z")
+        both = dataset(provider.url + "/void.ttl#a", dates[0], ["/a.ttl"]) + dataset(
+            provider.url + "/void.ttl#b", dates[1], ["/b.ttl"]
+        )
+        provider.put("/void.ttl", VOID + both)
+        instance.tick("p")
+    assert instance.graph("p") == {A2, B1}
+    assert all(version.same for version in instance.desk.rebuild("p"))
+    assert instance.graph("p") == {A2, B1}
+    assert instance.proven("p")
+
+
+def test_bytes_that_are_missing_are_named(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+    """Nothing is put in place of what is there, and the operator learns which file to look for."""
+    registered()
+    harvested(instance, provider)
+    graph = instance.graph("p")
+    content = instance.desk.workshop.content
+    digest = instance.desk.workshop.ledger.runs("p")[1].dumps[0]["sha256"]
+    content.path(digest).unlink()
+    with pytest.raises(StorageError, match=rf"version 3 of p was made of .*/3\.ttl as {digest}"):
+        instance.desk.rebuild("p")
+    assert instance.graph("p") == graph
+    assert instance.proven("p") is False  # the dump is missing
+    assert len(history(instance)) == 4
+
+
+def test_bytes_that_changed_give_another_version_and_nothing_is_put_in_place(
+    instance: Instance, provider: ProviderServer, registered: Register
+) -> None:
+    """A damaged dump must not take the place of what was harvested from the whole one."""
+    registered()
+    harvested(instance, provider)
+    graph = instance.graph("p")
+    digest = instance.desk.workshop.ledger.runs("p")[-1].dumps[0]["sha256"]
+    instance.desk.workshop.content.path(digest).write_text(ttl(A1))
+    made = instance.desk.rebuild("p")
+    assert not made[0].same
+    assert instance.graph("p") == graph
+
+
+def test_a_provider_that_no_log_tells_of_is_unknown(instance: Instance) -> None:
+    """A slip in the name must not look like an empty success."""
+    instance.register("")
+    with pytest.raises(UnknownName, match="no provenance log tells of a version of q"):
+        instance.desk.rebuild("q")

@@ -1,0 +1,80 @@
+"""Whether a harvest may go on with what washing made of its dumps."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from harvest.errors import WashError
+from harvest.model import Document, Part, Problem, Status
+from harvest.pipeline.verdict import TOLD, check, findings
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+A = Document(Path("a"), "http://p.example/a.nt")
+B = Document(Path("b"), "http://p.example/b.zip")
+BAD = Problem("syntax", "No scheme found", 3, 14, "<a> <b> <c> .")
+
+
+def part(statements: int, dropped: int = 0, *names: str, whole: bool = True) -> Part:
+    problems = (BAD,) * min(dropped, 100)
+    if not whole:
+        problems += (Problem("cut-off", "unexpected end"),)
+    counts = {"syntax": dropped} if dropped else {}
+    return Part(names, Status.PARSED, NOW, NOW, None, "N-Triples", statements, dropped, whole, problems, counts)
+
+
+def test_one_bad_statement_in_a_hundred_passes() -> None:
+    """Exactly the threshold is allowed, over all dumps of the dataset together."""
+    check([A, B], [[part(49, 1)], [part(50)]], 0.01)
+
+
+def test_more_than_the_threshold_stops_the_harvest_with_its_place() -> None:
+    """The last good version stays, and the provider learns where to look."""
+    with pytest.raises(WashError, match=r"a\.nt cannot be parsed as N-Triples: 2 of 101 .*line 3, column 14") as caught:
+        check([A, B], [[part(49, 2)], [part(50)]], 0.01)
+    assert (caught.value.line, caught.value.column, caught.value.excerpt) == (3, 14, BAD.excerpt)
+    assert caught.value.url == A.url
+
+
+def test_a_dump_that_breaks_off_stops_the_harvest() -> None:
+    """What is missing cannot be counted, and a full dump that is half there would remove the other half."""
+    with pytest.raises(WashError, match="cannot be read to its end: unexpected end"):
+        check([A], [[part(1_000_000, whole=False)]], 0.01)
+
+
+def test_a_dump_without_any_rdf_stops_the_harvest() -> None:
+    """All dumps of a dataset are one input, so one that is a web page must not pass for an empty one."""
+    page = Part((), Status.GUESSING, NOW, NOW, problems=(Problem("no-rdf", "no RDF"),), counts={"no-rdf": 1})
+    with pytest.raises(WashError, match="holds no RDF: no RDF"):
+        check([A, B], [[part(1)], [page]], 0.01)
+
+
+def test_an_archive_may_hold_other_things_beside_its_rdf() -> None:
+    """A readme in an archive is no reason to refuse the data beside it."""
+    readme = Part(("readme",), Status.GUESSING, NOW, NOW, problems=(Problem("no-rdf", "no RDF"),))
+    archive = Part((), Status.DEPLETED, NOW, NOW)
+    check([B], [[readme, part(5, 0, "a.nt"), archive]], 0.01)
+
+
+@pytest.mark.parametrize("kind", ["archive", "too-large"])
+def test_an_archive_with_entries_that_could_not_be_read_stops_the_harvest(kind: str) -> None:
+    """An encrypted entry may be the half of the data that a full dump would then remove."""
+    archive = Part((), Status.DEPLETED, NOW, NOW, problems=(Problem(kind, "b.nt is left out"),), counts={kind: 1})
+    with pytest.raises(WashError, match=r"b\.zip cannot be read to its end: b\.nt is left out"):
+        check([B], [[part(5, 0, "a.nt"), archive]], 0.01)
+
+
+def test_links_in_an_archive_are_no_reason_to_stop() -> None:
+    """They have no bytes of their own."""
+    archive = Part((), Status.DEPLETED, NOW, NOW, problems=(Problem("links", "2 links"),), counts={"links": 1})
+    check([B], [[part(5, 0, "a.nt"), archive]], 0.01)
+
+
+def test_the_first_problems_become_findings_and_the_others_a_count() -> None:
+    """A page with a million findings helps nobody."""
+    told = list(findings([A], [[part(5000, 90)]]))
+    assert len(told) == TOLD + 1
+    assert (told[0].kind, told[0].line, told[0].url) == ("syntax", 3, A.url)
+    assert told[-1].message == f"{A.url} has 90 problems in all: 90 syntax"

@@ -1,0 +1,129 @@
+"""The `harvest seeds` commands, as people call them."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from harvest.cli import main
+from harvest.seeds import seed_hash
+from tests.provider import serving
+
+SETTINGS = "base_url: http://h.example\ngraph_base: http://h.example/graph/\ndata_dir: var\nexports_dir: exports\n"
+
+
+class Command:
+    """Calls `harvest seeds` with the settings of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, *words: str, input: bytes | None = None) -> Result:
+        settings = str(self.folder / "harvest.yaml")
+        return CliRunner().invoke(main, ["seeds", *words, "--config", settings], input=input)
+
+
+@pytest.fixture
+def seeds(tmp_path: Path) -> Command:
+    (tmp_path / "harvest.yaml").write_text(f"{SETTINGS}http: {{allow_loopback: true, retries: 0}}\n")
+    (tmp_path / "registry.yaml").write_text("{}\n")
+    return Command(tmp_path)
+
+
+def test_seeds_are_added_listed_downloaded_and_removed(seeds: Command) -> None:
+    """A whole session; each command tells what the one before did."""
+    with serving() as provider:
+        url = provider.put("/a.nt", "<http://x/a> <http://x/p> <http://x/b> .\n")
+        added = seeds("add", url, f"{provider.url}/gone", "data.ttl", "--interval", "2.5")
+        assert (added.exit_code, "3 added, 0 known, 1 relative, 0 refused" in added.stdout) == (0, True)
+        assert "argument 3 is relative" in added.stdout
+        listed = seeds("list")
+        assert listed.exit_code == 0 and "3 seeds, 1 of them relative" in listed.stdout
+        assert f"{seed_hash(url)}  added" in listed.stdout and "data.ttl (relative)" in listed.stdout
+        ran = seeds("run")
+        assert ran.exit_code == 1 and "answered 404" in ran.stdout
+        found = {item["uri"]: item for item in json.loads(seeds("list", "--json").stdout)}
+        assert (found[url]["interval"], found[url]["stale"]) == (2.5 * 86400, False)
+        assert found[url]["processed"] is not None
+        assert (found[f"{provider.url}/gone"]["status"], found["data.ttl"]["relative"]) == ("downloading", True)
+        assert [item["uri"] for item in json.loads(seeds("list", "--state", "added", "--json").stdout)] == ["data.ttl"]
+        assert seeds("run", url).exit_code == 0 and len(provider.asked("/a.nt")) == 2
+        assert seeds("remove", url.upper().replace("/A.NT", "/a.nt")).exit_code == 0
+        assert "2 seeds" in seeds("list").stdout
+        again = seeds("remove", url)
+        assert again.exit_code == 1 and "is not in the seed list" in again.stderr
+
+
+def test_a_file_is_imported_with_the_numbers_of_its_odd_lines(seeds: Command) -> None:
+    """Comments and blank lines are nothing; a byte order mark, Windows line ends and other encodings are lived with."""
+    lines = [
+        b"\xef\xbb\xbf# our dumps", b"", b"http://x.example/a", b"  HTTP://X.example/./a  ", b"b.ttl", b"no uri",
+        b"http://x.example/caf\xe9", b"http://x.example/b#part",
+    ]  # fmt: skip
+    (seeds.folder / "list.txt").write_bytes(b"\r\n".join(lines))
+    report = json.loads(seeds("import", str(seeds.folder / "list.txt"), "--json").stdout)
+    assert [report[name] for name in ("added", "known", "relative", "refused")] == [3, 1, 1, 2]
+    assert report["relatives"] == [{"number": 5, "uri": "b.ttl"}]
+    assert [item["number"] for item in report["refusals"]] == [6, 7]
+    told = seeds("import", "-", input=b"\r\n".join(lines))
+    assert told.exit_code == 1
+    assert "line 6 refused: it holds ' '" in told.stdout and "0 added, 4 known" in told.stdout
+
+
+def test_a_long_list_takes_seconds(seeds: Command) -> None:
+    """And what is odd in it is told up to a hundred times, then counted."""
+    data = b"".join(b"http://x.example/%d\nd/%d\n" % (n, n) for n in range(10_000))
+    began = time.perf_counter()
+    told = seeds("import", "-", input=data)
+    assert time.perf_counter() - began < 5
+    assert "20,000 added, 0 known, 10,000 relative" in told.stdout
+    assert told.stdout.count("is relative") == 100 and "and 9,900 more relative" in told.stdout
+
+
+def test_an_interval_is_kept_until_another_is_given(seeds: Command) -> None:
+    """Importing the same list again must not undo what somebody set for one of its seeds."""
+
+    def interval() -> float:
+        [seed] = json.loads(seeds("list", "--json").stdout)
+        return float(seed["interval"]) / 86400
+
+    seeds("add", "http://x.example/a")
+    assert interval() == 100
+    seeds("add", "http://x.example/a", "--interval", "7")
+    assert interval() == 7
+    seeds("add", "http://x.example/a")
+    assert interval() == 7
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("load", "0" * 64), "no clean document"),
+        (("unload", "0" * 64), "no clean document"),
+        (("run", "http://x.example/unknown"), "harvest seeds add"),
+        (("run", "rel.ttl"), "harvest seeds add"),
+    ],
+)
+def test_what_cannot_be_done_is_told(seeds: Command, words: tuple[str, ...], reason: str) -> None:
+    """One line, and exit code 1."""
+    result = seeds(*words)
+    assert result.exit_code == 1 and reason in result.stderr
+    assert seeds("add", "http://x.example/", "--interval", "0").exit_code == 2
+    assert seeds("list", "--state", "washed").exit_code == 2
+
+
+def test_the_list_can_be_edited_beside_a_running_instance(seeds: Command) -> None:
+    """The ledger takes several writers; only what needs the store is handed over."""
+    from harvest.config import load_settings
+    from harvest.pipeline import Desk, opened
+
+    with serving() as provider, opened(load_settings(seeds.folder / "harvest.yaml", {})) as workshop:
+        url = provider.put("/a.nt", "")
+        assert seeds("add", url).exit_code == 0
+        assert Desk(workshop).seeding.due() == [seed_hash(url)]
+        assert len(Desk(workshop).seeding.run([])) == 1
+        assert seeds("remove", url).exit_code == 0
