@@ -175,6 +175,7 @@ def _finish(workshop: Workshop, version: VersionRecord, loadable: Loadable, step
     workshop.publish()
     step("commit")
     workshop.ledger.commit_version(version, announcement, workshop.clock())
+    workshop.crawl.noted()
 
 
 def _sync(*folders: Path) -> None:

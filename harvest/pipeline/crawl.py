@@ -126,6 +126,10 @@ class Crawl:
             ValueError: They use prov:usedBy, pav:hasVersion or pav:previousVersion.
         """
         self.ledger.downloads.note(Note(activity, self.clock(), facts_of(facts)))
+        self.noted()
+
+    def noted(self) -> None:
+        """Have the next log written when the work in hand ends: the ledger has something to tell."""
         self._recorded()
 
     @contextmanager
