@@ -29,8 +29,10 @@ def track(urls: tuple[str, ...], config: Path | None, as_json: bool, **options: 
     if not urls and not options["replay"]:
         raise click.UsageError("say what is to be tracked: URLs, or --replay")
     show.quiet_log()
-    with show.progress() as on_step:
-        answer = carry_out(settings_of(config), "track", [json.dumps(options), *urls], on_step)
+    with show.progress() as shown:
+        words = [json.dumps(options), *urls]
+        # A URL may hold brackets, which are markup on a terminal, and fill many lines.
+        answer = carry_out(settings_of(config), "track", words, lambda url, step: shown(escape(url[:100]), step))
     if as_json:
         click.echo(json.dumps(answer, indent=2))
     elif "error" not in answer:

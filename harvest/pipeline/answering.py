@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from harvest.archive.entries import EntryName, entry_named
 from harvest.archive.handling import Version
 from harvest.archive.layout import Name
 from harvest.archive.provenance import new_activity
-from harvest.errors import FetchError, WashError
+from harvest.errors import FetchError, UnknownName, WashError
 from harvest.fetch.wire import without_userinfo
 from harvest.model import Capture, Download
 from harvest.pipeline.washing import terms
@@ -158,32 +159,36 @@ class _Unpacking:
         self._name = name
         self._wanted = wanted
         self._began = workshop.crawl.clock()
-        self._answers: list[Answer] = []
+        self._found: list[Answer] = []
 
-    def answers(self) -> Iterable[Answer]:
+    def answers(self) -> list[Answer]:
         """The answer for each of them."""
         workshop, uri = self._workshop, Name(self._name.digest).uri
         workshop.check_stopping()
         workshop.on_step(uri, "unpack")
-        if not workshop.content.holds(self._name.digest):
-            return [self._failed(name, f"{uri} is not filed in this archive") for name in list(self._wanted)]
         reason = f"{uri} has no such entry"
-        with workshop.room() as room:
-            settings = workshop.settings.wash
-            bounds = process.Bounds(settings.timeout_s, uri, workshop.stopping, self._hear)
-            names = tuple(self._wanted)
-            wanted = Wanted(workshop.content.path(self._name.digest), uri, self._name.layers, names)
-            try:
-                process.call(pick, bounds, wanted, terms(settings, room).volume, room)
-            except WashError as error:
-                reason = error.message
-        return self._answers + [self._failed(name, reason) for name in list(self._wanted)]
+        try:
+            with workshop.room() as room:
+                self._unpack(uri, room)
+        except UnknownName:
+            reason = f"{uri} is not filed in this archive"
+        except WashError as error:
+            reason = error.message
+        return self._found + [self._failed(name, reason) for name in list(self._wanted)]
 
-    def _hear(self, picked: Picked) -> None:
+    def _unpack(self, uri: str, room: Path) -> None:
+        workshop, settings = self._workshop, self._workshop.settings.wash
+        path = workshop.content.path(self._name.digest)
+        wanted = Wanted(path, uri, self._name.layers, tuple(self._wanted))
+        bounds = process.Bounds(
+            settings.timeout_s, uri, workshop.stopping, lambda picked: self._found.append(self._answer(picked))
+        )
+        process.call(pick, bounds, wanted, terms(settings, room).volume, room)
+
+    def _answer(self, picked: Picked) -> Answer:
         """File an entry, and tell of it."""
         if picked.path is None:
-            self._answers.append(self._failed(picked.name, f"{picked.name}: {picked.reason}"))
-            return
+            return self._failed(picked.name, f"{picked.name}: {picked.reason}")
         question = self._wanted.pop(picked.name)
         workshop, url = self._workshop, question.url
         with workshop.content.guard:
@@ -193,13 +198,12 @@ class _Unpacking:
             download = Download(new_activity(), url, self._began, now, capture, informed=question.informed)
             workshop.ledger.downloads.add(download)
         version = Version(url, picked.digest, path, None, url, now)
-        self._answers.append(Answer(question, version, None, download.activity, True))
+        return Answer(question, version, None, download.activity, True)
 
     def _failed(self, name: str, reason: str) -> Answer:
         """Tell that an entry could not be had."""
         question = self._wanted.pop(name)
-        now = self._workshop.crawl.clock()
-        informed = question.informed
+        now, informed = self._workshop.crawl.clock(), question.informed
         download = Download(new_activity(), question.url, self._began, now, reason=reason, informed=informed)
         self._workshop.ledger.downloads.add(download)
         return Answer(question, None, reason, download.activity, True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
+import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -16,16 +16,16 @@ from harvest.errors import HarvestError, WashCrash, WashTimeout
 from harvest.wash import process
 
 MOST: Final = 100_000
-"""What one handler may ask for after one version; what comes later is left out."""
+"""What one handler may ask for after one version; what comes later is not looked at."""
 
-LONGEST: Final = 8192
-"""Characters of a URL."""
+LONGEST: Final = 16_384
+"""Characters of a URL; the name of an archive entry with escapes in it may have 12,400."""
 
 HANDLER_S: Final = 120.0
 """Seconds that a handler may take over one version."""
 
 
-BATCH: Final = 64
+BATCH: Final = 512
 """Jobs that share a process while they go well: starting one takes 0.1 s."""
 
 
@@ -44,16 +44,35 @@ class Wish:
 
     Attributes:
         urls: In its order, each once.
+        beyond: How many more it asked for than it may.
         trouble: What went wrong with it, or None; what it asked for before counts.
         is_broken: Whether the handler cannot even be loaded.
     """
 
     urls: tuple[str, ...] = ()
+    beyond: int = 0
     trouble: str | None = None
     is_broken: bool = False
 
 
-def ask(jobs: Sequence[Job], stop: threading.Event, timeout_s: float = HANDLER_S) -> list[Wish]:
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """
+    What ends a job.
+
+    Attributes:
+        timeout_s: Seconds that it may take.
+        most: URLs that it may ask for.
+    """
+
+    timeout_s: float = HANDLER_S
+    most: int = MOST
+
+
+NO_BOUNDS: Final = Bounds()
+
+
+def ask(jobs: Sequence[Job], stop: threading.Event, bounds: Bounds = NO_BOUNDS) -> Iterator[Wish]:
     """
     What comes of each job, in their order.
 
@@ -63,16 +82,17 @@ def ask(jobs: Sequence[Job], stop: threading.Event, timeout_s: float = HANDLER_S
     Raises:
         StoppedError: The instance is shutting down.
     """
-    told: list[Wish] = []
-    while len(told) < len(jobs):
-        before = len(told)
-        bounds = process.Bounds(timeout_s, jobs[before].version.url, stop, told.append)
+    done = 0
+    while done < len(jobs):
+        told: list[Wish] = []
+        limits = process.Bounds(bounds.timeout_s, jobs[done].version.url, stop, told.append)
         try:
-            process.call(_run, bounds, jobs[before : before + BATCH])
+            process.call(_run, limits, jobs[done : done + BATCH], min(bounds.most, MOST))
         except (WashTimeout, WashCrash) as error:
-            if len(told) == before:
-                told.append(_ended(jobs[before], error, timeout_s))
-    return told
+            if not told:
+                told.append(_ended(jobs[done], error, bounds.timeout_s))
+        yield from told
+        done += len(told)
 
 
 def _ended(job: Job, error: HarvestError, timeout_s: float) -> Wish:
@@ -80,28 +100,34 @@ def _ended(job: Job, error: HarvestError, timeout_s: float) -> Wish:
     return Wish(trouble=f"the {job.handler} {how} over {job.version.url}, and was given up")
 
 
-def _run(jobs: Sequence[Job]) -> None:
+def _run(jobs: Sequence[Job], most: int) -> None:
     """Do jobs, and tell what comes of each."""
     # What others print must not stand between the words of a command's answer.
-    with contextlib.redirect_stdout(sys.stderr), ThreadPoolExecutor(1) as thread:
+    os.dup2(sys.stderr.fileno(), 1)
+    with ThreadPoolExecutor(1) as thread:
         for job in jobs:
-            process.tell(_wish(job, thread))
+            process.tell(_wish(job, most, thread))
 
 
-def _wish(job: Job, thread: ThreadPoolExecutor) -> Wish:
+def _wish(job: Job, most: int, thread: ThreadPoolExecutor) -> Wish:
     """What comes of a job. A handler may raise anything, and so may its import; a thread keeps that as a value."""
     loading = thread.submit(job.handler.load)
     if error := loading.exception():
         return Wish(trouble=f"the {job.handler} cannot be loaded: {_reason(error)}", is_broken=True)
     urls: dict[str, None] = {}
+    beyond = 0
 
     def collect() -> None:
+        nonlocal beyond
         for url in islice(loading.result()(job.version), MOST):
-            urls[_checked(url)] = None
+            if len(urls) < most:
+                urls[_checked(url)] = None
+            else:
+                beyond += url not in urls
 
     error = thread.submit(collect).exception()
     trouble = f"the {job.handler} failed over {job.version.url}: {_reason(error)}" if error else None
-    return Wish(tuple(urls), trouble)
+    return Wish(tuple(urls), beyond, trouble)
 
 
 def _reason(error: BaseException) -> str:

@@ -12,22 +12,25 @@ Source: Preston, "content handlers"; its `Archiver` and `VersionProcessor`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 import structlog
 from pyoxigraph import Literal, NamedNode, Triple
 
+from harvest.archive import history
 from harvest.archive.entries import entry_named
 from harvest.archive.handling import Registered, Version
 from harvest.archive.history import Archive, versions_in
-from harvest.archive.layout import name_of
+from harvest.archive.layout import Name, name_of
 from harvest.archive.provenance import new_activity
+from harvest.errors import UnknownName
 from harvest.fetch.wire import without_userinfo
 from harvest.model import Finding
 from harvest.pipeline import handlers
 from harvest.pipeline.answering import Answer, Answering, Question
-from harvest.pipeline.asking import HANDLER_S, Job, Wish, ask
+from harvest.pipeline.asking import HANDLER_S, Bounds, Job, Wish, ask
 from harvest.pipeline.workshop import Workshop
 from sparql.rdf import HARVEST, PROV
 
@@ -66,8 +69,8 @@ class Tracked:
 
     Attributes:
         answers: What each URL gave, level by level.
-        findings: What was wrong with handlers.
-        left: Resources that were not asked for any more, for they were too many.
+        findings: What was wrong with handlers; fatal where one failed, or cannot be loaded though it was named.
+        left: How often something was not asked for any more, for it was too much.
         log: SHA-256 of the provenance log that tells of it; None where nothing was new, or it is not written yet.
     """
 
@@ -100,7 +103,7 @@ def as_json(tracked: Tracked) -> dict[str, Any]:
     """As commands print it."""
     answers = tracked.answers
     return {
-        "ok": not tracked.findings and all(answer.version for answer in answers),
+        "ok": not any(finding.fatal for finding in tracked.findings) and all(answer.version for answer in answers),
         "results": [_object(answer) for answer in answers],
         "findings": [asdict(finding) for finding in tracked.findings],
         "left": tracked.left,
@@ -140,6 +143,7 @@ class _Tracking:
         self._plan = plan
         self._handlers, self.findings = handlers.chosen(plan.handlers)
         self._answering = Answering(workshop)
+        self._bounds = Bounds(plan.handler_s, plan.most)
         self._seen: set[str] = set()
         self._asked = 0
         for finding in self.findings:
@@ -160,29 +164,28 @@ class _Tracking:
         """The versions that a log tells of; the last one of each URL."""
         if self._plan.replay is None:
             return ()
-        name, content = name_of(self._plan.replay), self._workshop.content
+        name = name_of(self._plan.replay)
         found: dict[str, Answer] = {}
-        for version in versions_in(Archive(content.root).path(name), name):
-            self._seen.add(version.url)
-            if version.name is None or version.name.algorithm != "sha256":
-                continue
-            answer = Answer(Question(version.url, informed=None), activity=version.activity)
-            if content.holds(version.name.digest):
-                at = version.at or self._workshop.clock()
-                told = Version(
-                    version.url,
-                    version.name.digest,
-                    content.path(version.name.digest),
-                    version.media_type,
-                    version.final_url or version.url,
-                    at,
-                )
-                found[version.url] = replace(answer, version=told)
-            else:
-                found[version.url] = replace(answer, reason=f"{version.name.uri} is no longer filed")
+        for told in versions_in(Archive(self._workshop.content.root).path(name), name):
+            self._seen.add(told.url)
+            if told.name is not None and told.name.algorithm == "sha256":
+                found[told.url] = self._again(told, told.name)
+        if not self._seen:
+            raise UnknownName(f"{name.uri} is no log with versions; `harvest archive history` lists the logs")
         return found.values()
 
-    def _answered(self, questions: Sequence[Question]) -> list[Answer]:
+    def _again(self, told: history.Version, name: Name) -> Answer:
+        """The answer that a log tells of."""
+        question, activity, content = Question(told.url), told.activity, self._workshop.content
+        if activity is not None and not activity.startswith("urn:uuid:"):
+            activity = None  # logs of old programs have no IRI for it
+        if not content.holds(name.digest):
+            return Answer(question, None, f"{name.uri} is no longer filed", activity)
+        path, at = content.path(name.digest), told.at or self._workshop.clock()
+        version = Version(told.url, name.digest, path, told.media_type, told.final_url or told.url, at)
+        return Answer(question, version, None, activity)
+
+    def _answered(self, questions: Iterable[Question]) -> list[Answer]:
         """The answers to those questions that were not asked before, as long as there may be more."""
         asked: list[Question] = []
         for question in questions:
@@ -190,40 +193,37 @@ class _Tracking:
             bare = without_userinfo(question.url)
             if bare in self._seen:
                 continue
-            self._seen.add(bare)
             if self._asked < self._plan.most:
+                self._seen.add(bare)
                 self._asked += 1
                 asked.append(question)
-            else:
+            else:  # not kept: a site may name millions
                 self.left += 1
         return self._answering.answers(asked)
 
-    def _questions(self, level: Sequence[Answer]) -> list[Question]:
-        """What the handlers ask for once they were told of these answers."""
+    def _questions(self, level: Sequence[Answer]) -> Iterator[Question]:
+        """Yield what the handlers ask for once they were told of these answers."""
         self._workshop.check_stopping()
-        told = [answer for answer in level if answer.version is not None]
-        jobs = [
-            (answer, Job(handler, answer.version)) for answer in told for handler in self._handlers if answer.version
-        ]
+        jobs = [(a, Job(handler, a.version)) for a in level if a.version is not None for handler in self._handlers]
         if jobs:
-            self._workshop.on_step(told[0].url, "handlers")
-        wishes = ask([job for _, job in jobs], self._workshop.stopping, self._plan.handler_s)
-        found = []
+            self._workshop.on_step(jobs[0][0].url, "handlers")
+        wishes = ask([job for _, job in jobs], self._workshop.stopping, self._bounds)
         for (answer, job), wish in zip(jobs, wishes, strict=True):
             self._tell(job.handler, job.version.url, wish)
-            depth = answer.question.depth + 1
-            found += [Question(url, depth, job.handler.name, answer.url, answer.activity) for url in wish.urls]
-        return found
+            self.left += wish.beyond
+            for url in wish.urls:
+                yield Question(url, answer.question.depth + 1, job.handler.name, answer.url, answer.activity)
 
     def _tell(self, handler: Registered, url: str, wish: Wish) -> None:
         """Keep what went wrong with a handler; one that cannot be loaded is told once, and asked no more."""
         if wish.trouble is None or (wish.is_broken and handler not in self._handlers):
             return
         log.warning("handler failed", handler=handler.name, package=handler.package, reason=wish.trouble)
-        kind = "handler-broken" if wish.is_broken else "handler-failed"
-        self.findings.append(Finding(kind, wish.trouble, url=None if wish.is_broken else url))
         if wish.is_broken:
             self._handlers = [other for other in self._handlers if other is not handler]
+            self.findings.append(Finding("handler-broken", wish.trouble, fatal=handler.name in self._plan.handlers))
+        else:
+            self.findings.append(Finding("handler-failed", wish.trouble, url, fatal=True))
 
     def _note(self, level: Sequence[Answer]) -> None:
         """Have the log tell which handler asked for what is new."""

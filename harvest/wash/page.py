@@ -20,9 +20,9 @@ from harvest.wash.terms import NoTerm, iri, resolved
 _XHTML: Final = re.compile(r"\s*(?:<\?xml\s|<!DOCTYPE[^>]*XHTML)", re.IGNORECASE)
 _NAMED: Final = re.compile(r"&(\w+);")
 _OF_XML: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
-_WRAPPED: Final = re.compile(
-    r"\s*(?://|/\*)?\s*(?:<!--|<!\[CDATA\[)\s*(?:\*/)?|(?://|/\*)?\s*(?:-->|\]\]>)\s*(?:\*/)?\s*$"
-)
+_OPENING: Final = re.compile(r"\A(?:\s*+(?:(?://|/\*)\s*+)?(?:<!--|<!\[CDATA\[)\s*+(?:\*/)?)+")
+_CLOSING: Final = re.compile(r"(?:(?:(?://|/\*)\s*+)?(?:-->|\]\]>)\s*+(?:\*/)?\s*+){1,3}\Z")
+"""What hides a script from browsers of the last century, before and behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def _scripts(tree: minidom.Document, content: str) -> Iterator[Script]:
         if found >= 0:
             line, column = content.count("\n", 0, found) + 1, found - content.rfind("\n", 0, found)
             place = found + len(text)
-        yield Script(_WRAPPED.sub(_blank, text), line, column)
+        yield Script(_CLOSING.sub(_blank, _OPENING.sub(_blank, text)), line, column)
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -1,0 +1,26 @@
+"""Packages that are installed for one test: a folder with modules and metadata, as pip leaves it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from harvest.archive.handling import GROUP
+
+
+def install(folder: Path, patch: pytest.MonkeyPatch, name: str, handlers: dict[str, str], source: str) -> None:
+    """
+    Install a distribution with one module of its name, and its handlers as entry points.
+
+    Source: PyPA, "Recording installed projects" and "Entry points specification".
+    """
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.py").write_text(dedent(source))
+    metadata = folder / f"{name}-1.2.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
+    points = "".join(f"{point} = {reference}\n" for point, reference in handlers.items())
+    (metadata / "entry_points.txt").write_text(f"[{GROUP}]\n{points}")
+    patch.syspath_prepend(folder)
