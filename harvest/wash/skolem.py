@@ -20,7 +20,8 @@ from tempfile import TemporaryDirectory
 from harvest.wash.blanks import BLANK, CROWDED, Blanks, read, split
 from harvest.wash.components import Claim, settle
 from harvest.wash.labels import Labels
-from harvest.wash.parts import Claims, Room, cut
+from harvest.wash.lookup import Room
+from harvest.wash.parts import Claims, cut
 from harvest.wash.twins import name
 from sparql.rdf import GENID
 

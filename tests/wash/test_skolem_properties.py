@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import count
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import CanonicalizationAlgorithm, Dataset, RdfFormat, parse
 
+from harvest.wash import lookup
 from tests.wash.skolem_graphs import IRI, Triple, relabelled, serialized, skolemized
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -145,3 +147,14 @@ def test_a_change_to_one_record_changes_its_own_lines(given_records: list, other
     assert (Counter(old) - Counter(removed)).total() == own
     assert (Counter(old) - Counter(edited)).total() <= own
     assert (Counter(edited) - Counter(old)).total() <= new
+
+
+@given(graphs, st.integers(8, 400))
+def test_looking_up_in_memory_and_in_files_gives_the_same_names(graph: set[Triple], memory: int) -> None:
+    """Names must not depend on how many labels fit into memory."""
+    lines = serialized(graph)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lookup, "_KEY", 1)
+        held = skolemized(lines, memory)
+        patch.setattr(lookup, "_KEY", 1 << 40)
+        assert skolemized(lines, memory) == held
