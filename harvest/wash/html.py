@@ -20,7 +20,7 @@ from harvest.wash.jsonld import transcribe_apart
 from harvest.wash.lexical import Statement, as_written, triple
 from harvest.wash.page import Page, Script, page
 from harvest.wash.problems import Problems
-from harvest.wash.strict import give_up, hand_on, held
+from harvest.wash.strict import TooLarge, give_up, hand_on, held
 from harvest.wash.terms import NoTerm, writing
 from harvest.wash.text import Sink, Text
 from harvest.wash.whereabouts import Within, whole
@@ -47,6 +47,10 @@ def transcribe(text: Text, sink: Sink, problems: Problems) -> None:
     data, damage = whole(text)
     try:
         found = page(data.decode(errors="replace"), text.base)
+    except TooLarge as error:
+        problems.add(Problem("too-large", f"{text.title} {error}"))
+        problems.add(Problem("cut-off", f"{text.title} {error}; nothing of it was read"))
+        return
     except (*_FAULTS, RecursionError) as error:
         message = f"{text.title} cannot be read as HTML: {type(error).__name__} {error}"
         problems.add(Problem("cut-off", message.rstrip()))

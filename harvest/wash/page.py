@@ -15,7 +15,11 @@ from html5lib import HTMLParser, treebuilders  # type: ignore[import-untyped]  #
 from pyRdfa.host import HostLanguage, adjust_xhtml_and_version  # type: ignore[import-untyped]  # it ships no types
 
 from harvest.wash.lexical import language
+from harvest.wash.strict import TooLarge
 from harvest.wash.terms import NoTerm, iri, resolved
+
+DEPTH: Final = 2_000
+"""Elements within each other that are read: making the tree takes time with the square of it, here a second."""
 
 _XHTML: Final = re.compile(r"\s*(?:<\?xml\s|<!DOCTYPE[^>]*XHTML)", re.IGNORECASE)
 _NAMED: Final = re.compile(r"&(\w+);")
@@ -62,7 +66,12 @@ class Page:
 
 
 def page(content: str, base: str) -> Page:
-    """The page with that text, which is no XML where it only looks like it."""
+    """
+    The page with that text, which is no XML where it only looks like it.
+
+    Raises:
+        TooLarge: Its elements are nested too deeply.
+    """
     content = content.replace("\r\n", "\n").replace("\r", "\n")
     tree, host, version = _xhtml(content) or (_html(content), HostLanguage.html5, None)
     found: list[minidom.Element] = []
@@ -92,10 +101,19 @@ def _base(reference: str, base: str) -> str:
     return candidate
 
 
+class _Builder(treebuilders.getTreeBuilder("dom")):  # type: ignore[misc]  # html5lib ships no types
+    """Makes trees that are not too deep."""
+
+    def insertElementNormal(self, token: dict[str, object]) -> minidom.Element:
+        if len(self.openElements) > DEPTH:
+            raise TooLarge(f"has more than {DEPTH:,} elements within each other")
+        return cast(minidom.Element, super().insertElementNormal(token))
+
+
 def _html(content: str) -> minidom.Document:
     """The tree of HTML. A `<meta charset>` says nothing about characters that are decoded already."""
     with warnings.catch_warnings(action="ignore"):
-        return cast(minidom.Document, HTMLParser(tree=treebuilders.getTreeBuilder("dom")).parse(content))
+        return cast(minidom.Document, HTMLParser(tree=_Builder).parse(content))
 
 
 def _xhtml(content: str) -> tuple[minidom.Document, str, str | None] | None:

@@ -12,7 +12,7 @@ The kinds, and what each means for the statements around it:
     format           the document is not what its media type or name says, and was read as what it is
     fallback         a second, more patient parser read the document
     context          a JSON-LD context that could not be had
-    too-large        a limit was reached: bytes, ratio, entries, depth, size of a term
+    too-large        a limit was reached: bytes, ratio, entries, depth, size; a statement beyond it was dropped
     archive          an archive or one of its entries is damaged, encrypted, or of a kind that is not read
     links            links in an archive, which are not followed
     cut-off          the rest of the document could not be read

@@ -254,6 +254,8 @@ class Rest:
         return Break(opening, *UNCLOSED[text[opening : opening + 3]])
 
     def _tell(self, piece: Piece, place: int, kind: str, message: str) -> None:
+        # What is too large is a statement here, where elsewhere it is a document.
+        self.problems.dropped += kind == "too-large"
         if self.problems.wants_excerpt():
             line, column = piece.place(place)
             self.problems.add(Problem(kind, message, line, column, excerpt(piece.text, place)))

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import active_children
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
@@ -15,7 +16,8 @@ from hypothesis import strategies as st
 
 from harvest.errors import WashError
 from harvest.wash.process import Bounds, call
-from tests.wash.mutation import MEDIA_TYPES, TOKENS, Sample, mutant, originals
+from tests.wash.mutation import MEDIA_TYPES, TOKENS, mutant
+from tests.wash.originals import Sample, originals
 from tests.wash.soundness import KINDS, MEMORY, Batch, batch, examined
 
 FEW, MANY = 2_000, 200_000
@@ -38,7 +40,7 @@ def fuzzed(numbers: range) -> list[Batch]:
             done.append(call(batch, Bounds(DOCUMENT_S * 10, "the mutants", heard=heard.append), numbers))
             return done
         except WashError as error:
-            number = next(value for value in reversed(heard) if isinstance(value, int))
+            number = next((value for value in reversed(heard) if isinstance(value, int)), numbers.start)
             path = Path(gettempdir(), f"mutant-{number}")
             path.write_bytes(mutant(number).data)
             wrong = f"{mutant(number).origin}: {error.message}; the document is in {path}"
@@ -70,6 +72,22 @@ def test_a_mutant_is_the_same_whenever_it_is_made() -> None:
     assert [mutant(number) for number in range(50)] == [mutant(number) for number in range(50)]
     assert len({mutant(number).data for number in range(50)}) >= 45
     assert sum(map(len, originals())) >= 1_000
+
+
+def test_a_mutant_that_ends_its_process_is_told_and_the_others_are_washed() -> None:
+    """What finds nothing must be able to."""
+    with ThreadPoolExecutor(1) as threads:
+        found = threads.submit(fuzzed, range(400))
+        while not (washing := active_children()):
+            time.sleep(0.001)
+        washing[0].kill()
+        done = joined(found.result())
+    assert done.washed == 400
+    [told] = done.wrong
+    number, place = int(told.partition(":")[0]), Path(told.rpartition(" ")[2])
+    assert "exit status -9" in told
+    assert place.read_bytes() == mutant(number).data
+    place.unlink()
 
 
 def test_two_thousand_mutants_are_washed_without_harm() -> None:

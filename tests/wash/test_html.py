@@ -113,6 +113,15 @@ def test_scripts_may_be_wrapped(opening: str, closing: str) -> None:
     assert (len(found.lines), found.kinds) == (1, {})
 
 
+@pytest.mark.parametrize("tag", ["<b>", "<a>", "<div property='p'>", "<span><p>"])
+def test_elements_far_within_each_other_cost_no_time(tag: str) -> None:
+    """20,000 took more than 20 s, and ten times as many take a hundred times as long."""
+    began = time.process_time()
+    found = read(tag * 30_000)
+    assert time.process_time() - began < 10
+    assert found.kinds in ({"too-large": 1, "cut-off": 1}, {"no-rdf": 1})
+
+
 def test_what_looks_like_a_wrapping_inside_a_script_stays() -> None:
     """A string may hold the marks of a comment."""
     found = read('<script type="application/ld+json">{"http://p/": "a <!-- b --> ]]> /* c"}</script>')

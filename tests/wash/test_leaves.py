@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, serialize
 from pyoxigraph import parse as read
 
-from harvest.model import Document, Part, Problem
+from harvest.model import Document, Part, Problem, Status
 from harvest.wash.problems import EXCERPT
 from sparql.rdf import N_QUADS
 from tests.realdata import realdata
@@ -414,3 +415,29 @@ def test_whatever_is_said_comes_out_as_canonical_lines(said: list[Triple], forma
     assert all(line.count(b"\n") == 1 and line.endswith(b" .\n") and b"\r" not in line for line in lines)
     assert {q.triple for q in read(b"".join(lines), format=RdfFormat.N_TRIPLES)} == set(said)
     assert lines == {b"%b .\n" % str(t).encode() for t in set(said)}
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress], ids=["gzip", "bzip2"])
+@pytest.mark.parametrize("name", ["dump.nt", "dump.ttl", "dump.rdf", "dump.jsonld", "dump.html"])
+def test_a_compression_that_is_damaged_from_the_start_is_told(
+    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    """The first look at the text meets the damage already."""
+    data = bytearray(pack(b"<http://x/a> <http://p> <http://x/b> .\n" * 5))
+    data[12:16] = b"\xff" * 4
+    part, ground, blank = washed(document(tmp_path, bytes(data), name))
+    assert not ground | blank
+    assert part.problems
+    assert part.status is not Status.PARSED or not part.whole
+
+
+def test_a_statement_that_is_too_large_counts_as_left_out(tmp_path: Path) -> None:
+    """Else a dump of nothing else would count as one without bad statements."""
+    deep = (
+        b"<http://x/a> <http://p> " + b"<<( <http://x/a> <http://p> " * 300 + b"<http://x/b> " + b")>> " * 300 + b".\n"
+    )
+    good = b"<http://x/a> <http://p> <http://x/b> .\n"
+    for name in ("dump.nt", "dump.ttl"):
+        part, ground, _ = washed(document(tmp_path, good + deep + deep + good, name))
+        assert ground == {good}
+        assert (part.counts, part.dropped, part.whole) == ({"too-large": 2}, 2, True)

@@ -41,9 +41,7 @@ MESSY: dict[str, tuple[Row, ...]] = {
     f"messy/{_DCAT}2.0.0_dcat-ap_2.0.0.rdf": (("RDF/XML", "utf-8", 770, 2, {"fallback": 1, "invalid-iri": 2}),),
     f"messy/{_DCAT}2.1.0_dcat-ap_2.1.0.rdf": (("RDF/XML", "utf-8", 753, 4, {"syntax": 4, "cut-off": 1}),),
     f"messy/{_BEES}": (("JSON-LD", "utf-8", 0, 0, {"context": 1, "cut-off": 1}),),
-    f"messy/{_ARTS}_gabarits-jsonld_Event_event.jsonld": (
-        ("JSON-LD", "utf-8", 0, 1, {"syntax": 1, "cut-off": 1}),
-    ),
+    f"messy/{_ARTS}_gabarits-jsonld_Event_event.jsonld": (("JSON-LD", "utf-8", 0, 1, {"syntax": 1, "cut-off": 1}),),
     f"messy/{_ARTS}_triples_dbpedia_2016-10.nq": (("RDF/XML", "utf-8", 31050, 0, {"format": 1}),),
     f"messy/{_ARTS}_triples_dbpedia_agent.nq": (("N-Quads", "utf-8", 6, 1, {"syntax": 1}),),
     "messy/dcmi__vocabtool__build_dcelements.rdf": (("RDF/XML", "utf-8", 138, 0, {"fallback": 1}),),
@@ -146,8 +144,9 @@ def _code(kept: int, dropped: int) -> int:
 def test_the_command_prints_no_traceback(tmp_path: Path) -> None:
     """Not from itself, nor from the process that washes: of the file that breaks off, the reason is printed."""
     name = f"messy/{_DCAT}2.1.0_dcat-ap_2.1.0.rdf"
-    command = [str(Path(sys.executable).with_name("harvest")), "wash", str(realdata() / name), "-o", str(tmp_path / "out.nq")]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    command = Path(sys.executable).with_name("harvest")
+    words = ["wash", realdata() / name, "-o", tmp_path / "out.nq"]
+    ran = subprocess.run([command, *words], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 1
     assert "mismatched tag" in ran.stderr
     assert "Traceback" not in ran.stderr

@@ -18,7 +18,7 @@ from tests.wash.test_conformance import SUITES
 from tests.wash.test_jsonld import ACCEPTED, suite
 
 GRAPH = "http://example.org/graph"
-GOOD = b"<http://example.org/good/%d> <http://example.org/p> _:b%d .\n_:b%d <http://example.org/p> \"%d\" .\n"
+GOOD = b'<http://example.org/good/%d> <http://example.org/p> _:b%d .\n_:b%d <http://example.org/p> "%d" .\n'
 NUMBERS = {"rdf-turtle": 94, "rdf-trig": 115, "rdf-n-triples": 29, "rdf-n-quads": 34, "rdf-xml": 40}
 """How many negative tests each suite has."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from harvest.wash import rdfxml
 from harvest.wash.patient import read_patiently
 from harvest.wash.problems import Problems
 from harvest.wash.process import Bounds, call
+from harvest.wash.wellformed import DEPTH
 from tests.realdata import realdata
 from tests.wash.texts import BASE, Outcome, comparable, damaged, outcome, text_of
 
@@ -190,6 +192,15 @@ def test_a_declared_encoding_is_not_believed() -> None:
     assert not found.kinds
     found = read('<e:A rdf:about="http://e/a"><e:p>é</e:p><e:q rdf:resource=" "/></e:A>'.encode(), declared)
     assert '<http://e/a> <http://e/p> "é" .\n'.encode() in found.lines
+
+
+@pytest.mark.parametrize("depth", [2_000, 20_000, 200_000])
+def test_elements_far_within_each_other_end_the_document(depth: int) -> None:
+    """20,000 took 8 s, and ten times as many take a hundred times as long."""
+    began = time.process_time()
+    found = read(b"<rdf:Description><e:p>" * depth + b"</e:p></rdf:Description>" * depth)
+    assert time.process_time() - began < 5
+    assert found.kinds == ({} if 2 * depth < DEPTH else {"too-large": 1, "cut-off": 1})
 
 
 def test_external_entities_are_never_loaded(tmp_path: Path) -> None:
