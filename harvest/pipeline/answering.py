@@ -18,7 +18,7 @@ from harvest.model import Capture, Download
 from harvest.pipeline.washing import terms
 from harvest.pipeline.workshop import Workshop
 from harvest.wash import process
-from harvest.wash.pick import Picked, Wanted, pick
+from harvest.wash.unpacking.pick import Picked, Wanted, pick
 from sparql.rdf import HASH_URI
 
 _UNPACKED: Final = 200

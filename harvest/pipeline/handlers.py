@@ -17,8 +17,8 @@ from harvest.discover.void import read_description
 from harvest.errors import DescriptionError, UnknownName, WashError
 from harvest.model import Finding
 from harvest.nearest import unknown
-from harvest.wash import pick
-from harvest.wash.unpack import Volume, opened
+from harvest.wash.unpacking import pick
+from harvest.wash.unpacking.unpack import Volume, opened
 from sparql.rdf import by_media_type
 
 OWN: Final = {

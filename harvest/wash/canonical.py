@@ -16,7 +16,7 @@ from harvest.errors import StorageError
 from harvest.model import Document, Part, Snapshot
 from harvest.wash.leaves import Terms, parts, scratch_at
 from harvest.wash.text import Sink
-from harvest.wash.unpack import Leaf, Volume
+from harvest.wash.unpacking.unpack import Leaf, Volume
 from harvest.wash.vat import Vat
 
 

@@ -21,14 +21,15 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from harvest.model import Document, Part, Problem, Status
-from harvest.wash import html, jsonld, rdfxml, resume
-from harvest.wash.charset import Reading, examine, recoded
+from harvest.wash.decoding.charset import Reading, examine, recoded
+from harvest.wash.decoding.sniff import sniff
 from harvest.wash.problems import Problems
 from harvest.wash.process import tell
-from harvest.wash.sniff import sniff
 from harvest.wash.splitter import Splitter
+from harvest.wash.structured import html, jsonld, rdfxml
 from harvest.wash.text import Sink, Text
-from harvest.wash.unpack import Archive, Leaf, Volume, unpack
+from harvest.wash.textual import resume
+from harvest.wash.unpacking.unpack import Archive, Leaf, Volume, unpack
 from sparql.rdf import (
     HTML,
     JSON_LD,

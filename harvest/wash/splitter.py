@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-import pyoxigraph
-
 from harvest.model import Problem
 from harvest.wash.problems import EXCERPT, Problems
 from harvest.wash.text import Sink
@@ -20,13 +18,6 @@ BATCH: Final = 1 << 19
 """Bytes of lines that are looked at together: pyoxigraph writes 8 kB at a time, and each look has a price."""
 
 _MARKS = (b"_:", b"<<(")
-_ODD = (b"\xf3\xa0", b"\xbf\xbe", b"\xbf\xbf")
-"""
-Bytes in the UTF-8 of U+E0000 to U+E0FFF and of the last two code points of a plane.
-
-No IRI may have them (RFC 3987, section 2.2), local names of Turtle may (Turtle, section 6.5), and pyoxigraph lets such
-pass that its own N-Triples parser then refuses. Literals may have them, too.
-"""
 _DIRECTED = re.compile(rb"^.*--(?:ltr|rtl) \.\n", re.MULTILINE)
 
 
@@ -83,21 +74,8 @@ class Splitter:
         lines = held[:cut]
         if b"--ltr .\n" in lines or b"--rtl .\n" in lines:
             lines = self._undirected(lines)
-        if any(mark in lines for mark in _ODD):
-            lines = b"".join(filter(self._sound, lines.splitlines(keepends=True)))
         self.statements += lines.count(b"\n")
         self._split(lines)
-
-    def _sound(self, line: bytes) -> bool:
-        """Whether a strict parser reads the line; one that it does not read is dropped."""
-        if not any(mark in line for mark in _ODD):
-            return True
-        try:
-            return any(True for _ in pyoxigraph.parse(line, format=pyoxigraph.RdfFormat.N_TRIPLES))
-        except SyntaxError as error:
-            message = f"an IRI with a character that no IRI may have; the statement was left out ({error.msg})"
-            self._problems.add(Problem("invalid-iri", message, excerpt=_excerpt(line)))
-            return False
 
     def _split(self, lines: bytes) -> None:
         """Cut the lines that hold a mark of blank nodes out; the others pass in one piece between them."""
@@ -139,12 +117,9 @@ class Splitter:
 
     def _drop(self, what: str, line: bytes) -> None:
         self.statements -= what == "a triple term"  # counted with its batch already
+        excerpt = line[: 4 * EXCERPT].decode("utf-8", "replace").rstrip()[:EXCERPT]
         message = f"{what} (RDF 1.2), which most RDF software cannot read yet; the statement was left out"
-        self._problems.add(Problem("rdf-1.2", message, excerpt=_excerpt(line)))
-
-
-def _excerpt(line: bytes) -> str:
-    return line[: 4 * EXCERPT].decode("utf-8", "replace").rstrip()[:EXCERPT]
+        self._problems.add(Problem("rdf-1.2", message, excerpt=excerpt))
 
 
 def _marked(lines: bytes) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ from typing import BinaryIO, Protocol
 
 from harvest.errors import WashError
 from harvest.model import Snapshot
-from harvest.wash.skolem import skolemize
+from harvest.wash.naming.skolem import skolemize
 from harvest.wash.sorting import Sorting
 
 _CHUNK = 1 << 20

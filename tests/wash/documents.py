@@ -15,7 +15,7 @@ from pyoxigraph import CanonicalizationAlgorithm, Dataset, Quad
 from harvest.model import Document, Part
 from harvest.wash.leaves import Terms, parts
 from harvest.wash.text import Sink
-from harvest.wash.unpack import Leaf, Volume
+from harvest.wash.unpacking.unpack import Leaf, Volume
 from sparql.rdf import Format
 
 BASE = "http://example.org/data/"

@@ -19,7 +19,7 @@ from libarchive.write import ArchiveWrite
 
 from harvest.errors import WashError
 from harvest.model import Document
-from harvest.wash.unpack import Archive, Leaf, Volume, unpack
+from harvest.wash.unpacking.unpack import Archive, Leaf, Volume, unpack
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 from harvest.model import Problem
 from harvest.wash.problems import Problems
-from harvest.wash.resume import transcribe
 from harvest.wash.text import Text
+from harvest.wash.textual.resume import transcribe
 from sparql.rdf import TURTLE, Format
 
 URL = "http://base.example/"

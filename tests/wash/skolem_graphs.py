@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harvest.wash.skolem import skolemize
+from harvest.wash.naming.skolem import skolemize
 
 GRAPH = "http://example.org/graph/x"
 AT_ONCE = 256 << 20

@@ -54,16 +54,6 @@ def test_json_ld_leaves_directions_out() -> None:
     assert not problems.first
 
 
-def test_characters_that_no_iri_may_have_are_dropped_from_iris_alone() -> None:
-    """Turtle lets local names have them, and then nobody's strict parser would read our clean output."""
-    bad = "<http://a/\U000e0001> <http://b> <http://c> .\n".encode()
-    good = '<http://a> <http://b> "\U000e0001 \U0001fffe \uffff" .\n'.encode()
-    ground, _, splitter, problems = split(bad + good + GROUND)
-    assert ground == good + GROUND
-    assert splitter.statements == 2
-    assert problems.counts == {"invalid-iri": 1}
-
-
 @given(st.lists(st.sampled_from([GROUND, BLANK, DIRECTED, TRIPLE_TERM]), max_size=30), st.integers(1, 90))
 def test_where_a_chunk_ends_makes_no_difference(lines: list[bytes], size: int) -> None:
     """The parser writes in pieces that end anywhere."""

@@ -1,0 +1,1 @@
+"""What encoding a document is in, and what format."""

@@ -1,0 +1,1 @@
+"""Skolem IRIs for blank nodes."""

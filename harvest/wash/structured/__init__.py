@@ -1,0 +1,1 @@
+"""Reading RDF/XML, JSON-LD and HTML."""

@@ -1,0 +1,1 @@
+"""Reading N-Triples, N-Quads, Turtle, TriG and N3."""

@@ -1,0 +1,116 @@
+"""From a text to N-Triples with pyoxigraph, up to the first error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import BinaryIO, Final, cast
+
+import pyoxigraph
+
+from harvest.wash.text import Sink
+from harvest.wash.textual.place import reason
+from sparql.rdf import N3, N_QUADS, N_TRIPLES, Format
+
+LINE_FORMATS: Final = (N_TRIPLES, N_QUADS)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """
+    Where pyoxigraph gave up.
+
+    Attributes:
+        message: Why.
+        line: Line, from 1, or None.
+        column: Column, in characters, from 1.
+        empty: Whether no text is at the place: for line formats it is where a line ended too early.
+        passed: Bytes of the document up to there, where that is all that is known.
+        held: The last triple before, which is not written yet: its object may be the beginning of what is bad.
+    """
+
+    message: str
+    line: int | None = None
+    column: int = 1
+    empty: bool = False
+    passed: int | None = None
+    held: pyoxigraph.Triple | None = None
+
+
+@dataclass(slots=True)
+class State:
+    """
+    What statements before mean for those behind.
+
+    Attributes:
+        base: The base IRI; None if there is none, or it is not known.
+        prefixes: The prefixes that are declared.
+    """
+
+    base: str | None
+    prefixes: dict[str, str] = field(default_factory=dict)
+
+
+class Out:
+    """A sink as pyoxigraph wants it."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def write(self, data: bytes) -> int:
+        """Pass the bytes on; all were taken."""
+        self._sink.write(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing waits here."""
+
+
+def pour(source: BinaryIO | bytes, format: Format, state: State, out: object) -> Stop | None:
+    """What was wrong first; the triples before it are written, and `state` is what it leaves behind."""
+    stop: list[Stop] = []
+    lines = format in LINE_FORMATS
+    quads = pyoxigraph.parse(source, format=format.parser, base_iri=state.base, without_named_graphs=format is N3)
+    try:
+        # A triple of a line is told when its dot is read, so that it is whole.
+        write(map(attrgetter("triple"), quads) if lines else _until(quads, stop), out)
+    except (SyntaxError, MemoryError) as error:
+        # What came before is written nevertheless.
+        stop.append(_stop(error, None))
+    if not lines:
+        state.prefixes = quads.prefixes
+        state.base = quads.base_iri
+    return stop[0] if stop else None
+
+
+def write(triples: Iterator[pyoxigraph.Triple], out: object) -> None:
+    """Write triples in N-Triples."""
+    pyoxigraph.serialize(triples, cast(BinaryIO, out), format=pyoxigraph.RdfFormat.N_TRIPLES)
+
+
+def _until(quads: pyoxigraph.QuadParser, stop: list[Stop]) -> Iterator[pyoxigraph.Triple]:
+    """The triples before an error, but for the last, which may be bad itself; that and the error go to `stop`."""
+    held: pyoxigraph.Triple | None = None
+    try:
+        for quad in quads:
+            if held is not None:
+                yield held
+            held = quad.triple
+    except (SyntaxError, MemoryError) as error:
+        stop.append(_stop(error, held))
+        return
+    if held is not None:
+        yield held
+
+
+def _stop(error: SyntaxError | MemoryError, held: pyoxigraph.Triple | None) -> Stop:
+    """What an error says; memory that is short in earnest is raised again."""
+    if isinstance(error, SyntaxError):
+        empty = (error.lineno, error.offset) == (error.end_lineno, error.end_offset)
+        early = empty and "UTF-8" not in error.msg
+        return Stop(reason(error.msg), error.lineno, error.offset or 1, early, held=held)
+    if not error.args:
+        raise error
+    # pyoxigraph says so when a term is larger than its buffer, and the memory has nothing to do with it.
+    return Stop(str(error), held=held)
