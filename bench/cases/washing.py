@@ -2,7 +2,7 @@
 Washing alone.
 
 Each format beside a pipe of `oxigraph convert` and `sort`, which leaves blank nodes as they are; two documents at once
-beside one; and many small documents in an archive.
+beside one after the other; and many small documents in an archive.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ KINDS = (("2 % of them touch blank nodes", 0.05), ("30 % of them touch blank nod
 FORMATS = (("N-Triples", "nt"), ("Turtle", "ttl"), ("RDF/XML", "rdf"))
 AGAINST_THE_PIPE = Target(1.6, "slower")
 
-BESIDE = Target(1.6, "slower")
-"""Two at once beside one alone: 2.0 where only one core works."""
+BESIDE = Target(0.85, "slower")
+"""Two at once beside the same two one after the other: 1.0 where only one core works, 0.7 is what two cores give."""
 
 SMALL = 10_000
 """Documents in the archive of small ones."""
@@ -126,17 +126,17 @@ def _washed(source: Path, target: Path) -> tuple[Sample, Washed]:
 
 
 def _two(ground: Ground) -> Row:
-    """Two documents at once beside one alone, as two providers are washed."""
+    """Two documents at once, as two providers are washed, beside the same two one after the other."""
     source = ground.source(Recipe(ground.scale.triples, blank_share=0.0))
 
-    def washed(number: int) -> Sample:
-        with ground.room("two") as room, clocked() as sample, ThreadPoolExecutor(number) as threads:
-            list(threads.map(lambda i: _washed(source, room / f"{i}.nq"), range(number)))
+    def washed(at_once: int) -> Sample:
+        with ground.room("two") as room, clocked() as sample, ThreadPoolExecutor(at_once) as threads:
+            list(threads.map(lambda i: _washed(source, room / f"{i}.nq"), range(2)))
         return sample
 
     ground.say("washing two documents at once")
     series = interleaved({"ours": lambda: washed(2), "peer": lambda: washed(1)}, ground.scale.runs)
-    told = f"two documents at once, {millions(ground.scale.triples)} each; one alone as peer"
+    told = f"two documents of {millions(ground.scale.triples)} at once; one after the other as peer"
     return compared("washing", told, series["ours"], series["peer"], BESIDE)
 
 
@@ -158,7 +158,7 @@ def _small(ground: Ground) -> Row:
 
     ground.say(f"washing {number} small documents")
     series = interleaved({"ours": ours}, ground.scale.runs)
-    target = Target(number / SMALL_RATE, "ours")
+    target = Target(round(number / SMALL_RATE, 1), "ours")
     row = compared("washing", f"{number} documents of 1 to 50 kB in a zip", series["ours"], None, target)
     row.notes.append(f"{number / series['ours'].seconds:.0f} documents a second; target {SMALL_RATE}")
     return row
