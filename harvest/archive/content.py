@@ -84,10 +84,14 @@ class ContentStore:
         if place.is_file() and place.stat().st_size == source.stat().st_size:
             source.unlink()
             return
+        # Only folders that get an entry are synced: filing thousands of small files is waiting for the disk.
+        grown = [place.parent]
+        while not grown[-1].exists():
+            grown.append(grown[-1].parent)
         place.parent.mkdir(parents=True, exist_ok=True)
         sync_file(source)
         source.replace(place)
-        for folder in (place.parent, place.parent.parent, self.root):
+        for folder in grown:
             sync_folder(folder)
 
     def verify(self, digest: str) -> bool:
