@@ -25,8 +25,8 @@ _MOST_FILES = 200
 _CHUNK = 1 << 13
 """Answers read at once."""
 
-_KEY = 64
-"""Bytes of the largest part for each key that is kept in memory; one takes about 150."""
+_KEY = 128
+"""Bytes of the largest part for each key that is kept in memory; one takes about 200."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,17 +100,26 @@ class _Nodes:
 def cut(source: Path, room: Room) -> Parts:
     """The parts of an N-Triples file with blank nodes."""
     plain = room.folder / "numbered"
-    crowds: Crowds
-    try:
-        crowds = CrowdsInMemory(room)
-        nodes = _renumber(source, plain, NumbersInMemory(room), crowds)
-    except Many:
-        crowds = CrowdsInFiles(room)
-        nodes = _renumber(source, plain, NumbersInFiles(source, room), crowds)
+    nodes, crowds = _in_memory(source, plain, room) or _in_files(source, plain, room)
     crowds.solve()
     paths = _deal_out(plain, room, nodes.parts(room.limit), crowds)
     plain.unlink()
     return Parts(paths, len(nodes.parent))
+
+
+def _in_memory(source: Path, plain: Path, room: Room) -> tuple[_Nodes, Crowds] | None:
+    """The nodes and what is known of crowds, or None where memory has no room for the keys, which then are let go."""
+    crowds = CrowdsInMemory(room)
+    try:
+        return _renumber(source, plain, NumbersInMemory(room), crowds), crowds
+    except Many:
+        return None
+
+
+def _in_files(source: Path, plain: Path, room: Room) -> tuple[_Nodes, Crowds]:
+    """The same for any number of keys."""
+    crowds = CrowdsInFiles(room)
+    return _renumber(source, plain, NumbersInFiles(source, room), crowds), crowds
 
 
 def _renumber(source: Path, target: Path, number: Callable[[bytes], int], crowds: Crowds) -> _Nodes:
