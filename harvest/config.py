@@ -79,6 +79,10 @@ def _store(node: yaml.Node) -> str:
     return "embedded"
 
 
+def _size_or_none(node: yaml.Node) -> int:
+    return 0 if isinstance(node, yaml.ScalarNode) and node.value.strip() == "0" else size(node)
+
+
 def _features(node: yaml.Node) -> dict[str, str]:
     if isinstance(node, yaml.ScalarNode) and node.tag == ENVIRONMENT:
         raise Unusable("can only be set in the settings file")
@@ -132,7 +136,9 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "query.memory": size,
     "query.workers": whole(1, 256),
     "query.max_rows": whole(1, _MANY),
+    "query.max_bytes": size,
     "query.union_default_graph": boolean,
+    "query.cache": _size_or_none,
     "features": _features,
 }
 

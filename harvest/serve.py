@@ -149,9 +149,12 @@ def application() -> Application:
         memory_bytes=query.memory,
         workers=query.workers,
         max_rows=query.max_rows,
+        max_bytes=query.max_bytes,
         union_default_graph=query.union_default_graph,
+        cache_bytes=query.cache,
     )
-    return create_app(Reading(settings), settings.data_dir / "store", limits, Site(settings.base_url))
+    site = Site(settings.base_url, graph_base=settings.graph_base)
+    return create_app(Reading(settings), settings.data_dir / "store", limits, site, settings.data_dir / "cache")
 
 
 def address(bind: str) -> tuple[str, int]:

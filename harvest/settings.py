@@ -116,14 +116,18 @@ class QuerySettings:
         memory: Bytes of resident memory that one worker may use.
         workers: Worker processes, and so queries at once.
         max_rows: Rows of a SELECT or triples of a CONSTRUCT.
+        max_bytes: Bytes of one result.
         union_default_graph: Whether the default graph is the union of all graphs.
+        cache: Bytes on disk that remembered results may take; 0 remembers none.
     """
 
     timeout_s: float = 30
     memory: int = 2 * GIB
     workers: int = 2
     max_rows: int = 1_000_000
+    max_bytes: int = GIB
     union_default_graph: bool = True
+    cache: int = GIB
 
 
 @dataclass(frozen=True, slots=True)

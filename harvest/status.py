@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from harvest.ledger import Ledger, ProviderRecord, Run, VersionRecord
-from harvest.model import Finding, Outcome, Provider, State
+from harvest.model import Finding, Outcome, Provider, State, Statistics
 from harvest.settings import Settings
 
 SCHEDULE = "schedule"
@@ -76,6 +76,7 @@ def provider_object(
         "modified": _iso(record.modified if record else None),
         "version": record.version if record else 0,
         "triples": record.triples if record else 0,
+        "statistics": ledger.figures.totals(name, record.version) if record else None,
         "last_run": None if last is None else run_object(last),
         "findings": [finding_object(finding) for finding in findings],
         "next_check": _iso(_next_check(ledger, record, provider, now)),
@@ -132,6 +133,23 @@ def version_object(version: VersionRecord) -> dict[str, Any]:
         "triples": version.triples,
         "sha256": version.digest,
     }
+
+
+def statistics_object(record: ProviderRecord, statistics: Statistics) -> dict[str, Any]:
+    """The statistics of a provider's current version as JSON, what is most frequent first."""
+    return {
+        "name": record.name,
+        "graph": record.graph,
+        "version": record.version,
+        "triples": statistics.triples,
+        "subjects": statistics.subjects,
+        "properties": [{"property": iri, "triples": n} for iri, n in _by_count(statistics.properties)],
+        "classes": [{"class": iri, "entities": n} for iri, n in _by_count(statistics.classes)],
+    }
+
+
+def _by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:

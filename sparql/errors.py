@@ -4,6 +4,7 @@ The error tree of the query side.
     SparqlError
     ├── RequestError       a query or a request that is not SPARQL 1.1 Protocol     permanent, 400
     ├── ForbiddenError     SERVICE, or an update                                    permanent, 403
+    ├── UnknownGraph       a graph that the store does not have                     permanent, 404
     ├── MethodRefused      a method that the endpoint does not have                 permanent, 405
     ├── NotAcceptable      no result format fits                                    permanent, 406
     ├── UnsupportedMedia   a request body that is neither form nor query            permanent, 415
@@ -47,6 +48,12 @@ class ForbiddenError(SparqlError):
     """An operation that this endpoint does not do: SERVICE, or an update."""
 
     status = 403
+
+
+class UnknownGraph(SparqlError):
+    """A graph that the store does not have."""
+
+    status = 404
 
 
 class MethodRefused(SparqlError):

@@ -78,7 +78,9 @@ def test_base_graph_and_media_type_can_be_given() -> None:
     """Standard input has no name, and a file may have a wrong one."""
     words = ("-", "--base", "http://b.example/d/", "--graph", "http://g.example/g", "--media-type", "text/turtle")
     done = wash(*words, stdin=b"<s> <p> [] .")
-    assert done.stdout.startswith(b"<http://b.example/d/s> <http://b.example/d/p> <http://g.example/g/.well-known/genid/")
+    assert done.stdout.startswith(
+        b"<http://b.example/d/s> <http://b.example/d/p> <http://g.example/g/.well-known/genid/"
+    )
     assert done.stdout.endswith(b"> <http://g.example/g> .\n")
 
 

@@ -123,6 +123,13 @@ def test_paths_left_out_are_those_of_the_design(file: Path) -> None:
     )
 
 
+def test_a_cache_of_no_size_is_none(file: Path) -> None:
+    """It can be switched off, in the file and from outside."""
+    assert load(file, "query: {cache: 0}\n").query.cache == 0
+    assert load(file, "query: {cache: 64MiB}\n").query.cache == 64 << 20
+    assert load(file, "", HARVEST_QUERY__CACHE="0").query.cache == 0
+
+
 def test_values_are_read_in_their_units(file: Path) -> None:
     """People write 2GiB and 5m, and the program counts bytes and seconds."""
     settings = load(

@@ -12,6 +12,7 @@ from harvest.ledger.announcements import Announcements
 from harvest.ledger.database import Database
 from harvest.ledger.documents import Documents
 from harvest.ledger.downloads import Downloads
+from harvest.ledger.figures import Figures
 from harvest.ledger.records import (
     DatasetRecord,
     ProviderRecord,
@@ -34,6 +35,7 @@ class Ledger:
     Attributes:
         announcements: What is to be harvested.
         downloads: What was asked for and answered, and which log tells of it.
+        figures: What the current versions are made of, in numbers.
         requests: What commands ask of the process that holds the data directory.
         seeds: The seed list.
         documents: What was downloaded from seeds, and what was in it.
@@ -43,6 +45,7 @@ class Ledger:
         self.database = database
         self.announcements = Announcements(database)
         self.downloads = Downloads(database)
+        self.figures = Figures(database)
         self.requests = Requests(database)
         self.seeds = Seeds(database)
         self.documents = Documents(database)
@@ -187,6 +190,7 @@ class Ledger:
                 (version.n, version.triples, stamp(version.modified), version.provider),
             )
             db.execute("UPDATE provider SET modified = NULL WHERE name = ? AND modified = ''", (version.provider,))
+            db.execute("DELETE FROM statistics WHERE provider = ? AND version < ?", key)
             if announcement is not None:
                 _settle_dataset(db, announcement, now)
             counts = {"version": version.n, "added": version.added, "removed": version.removed}

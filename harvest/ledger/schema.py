@@ -9,6 +9,7 @@ are ISO 8601 in UTC; structures are JSON.
     announcement   a dataset that is to be harvested, or was: seen, fetched, held, done, superseded, failed
     run            one try at an announcement, with its outcome, figures and findings
     version        one state of a provider's graph; `loading` from its filing until its generation is published
+    statistics     the figures of a version, kept for the current one
     finding        what is wrong with a provider's description now
     request        what a command asked of the process that holds the data directory
     seed           one URI that was registered, by the seed list or by a provider's description
@@ -190,6 +191,16 @@ MIGRATIONS: Final = (
     CREATE INDEX download_digest ON download(digest);
     CREATE INDEX download_untold ON download(id) WHERE log IS NULL;
     ALTER TABLE version ADD COLUMN facts TEXT; -- N-Triples for the provenance log, told when it is committed
+    CREATE TABLE statistics (
+        provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
+        version INTEGER NOT NULL,
+        triples INTEGER NOT NULL,
+        subjects INTEGER NOT NULL,
+        properties INTEGER NOT NULL,
+        classes INTEGER NOT NULL,
+        counts TEXT NOT NULL,           -- JSON: triples by property, instances by class
+        PRIMARY KEY (provider, version)
+    ) STRICT;
     CREATE TABLE note (
         id INTEGER PRIMARY KEY,
         activity TEXT NOT NULL,         -- urn:uuid:..., the graph of its facts in the log

@@ -24,6 +24,7 @@ from harvest.model.harvests import (
     State,
     Validators,
 )
+from harvest.model.statistics import Statistics
 
 __all__ = [
     "Announcement",
@@ -48,6 +49,7 @@ __all__ = [
     "Snapshot",
     "Source",
     "State",
+    "Statistics",
     "Status",
     "Validators",
 ]

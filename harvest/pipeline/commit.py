@@ -3,7 +3,7 @@ Committing: a version is filed, loaded and published, in an order that a crash a
 
     1  file-change    the delta, and the snapshot where there is one, stand under their final names
     2  file-version   the ledger says `loading`: from here on the version will be committed, after a crash too
-    3  load           the working store gets the delta; doing it twice does no harm
+    3  load           the working store gets the delta, which is counted meanwhile; doing it twice does no harm
     4  describe       the metadata graph tells of the run
     5  adopt          snapshot.nq points to the new version
     6  publish        a generation with the new version becomes the current one
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from harvest.ledger import VersionRecord
 from harvest.model import Announcement, Delta, Document, Snapshot
 from harvest.pipeline.commits import Commit, change_digest, statements, used
 from harvest.pipeline.facts import describe
+from harvest.pipeline.figuring import counting
 from harvest.pipeline.files import GraphFiles
 from harvest.pipeline.load import Loadable, load
 from harvest.pipeline.workshop import Workshop
@@ -165,7 +167,10 @@ def _finish(workshop: Workshop, version: VersionRecord, loadable: Loadable, step
     if run is not None and run.announcement is not None:
         announcement = workshop.ledger.announcements.get(run.announcement)
     step("load")
-    load(workshop, version, loadable)
+    with ThreadPoolExecutor(1) as beside:
+        statistics = beside.submit(counting(workshop, version, loadable))
+        load(workshop, version, loadable)
+    workshop.ledger.figures.put(version.provider, version.n, statistics.result())
     step("describe")
     describe(workshop, version.provider, version)
     step("adopt")

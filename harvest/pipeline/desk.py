@@ -18,6 +18,7 @@ from harvest.ledger.announcements import backoff
 from harvest.model import Announcement, Finding, Outcome, Provider
 from harvest.pipeline.commit import recover
 from harvest.pipeline.facts import tell
+from harvest.pipeline.figuring import figures
 from harvest.pipeline.files import GraphFiles
 from harvest.pipeline.forget import forget
 from harvest.pipeline.harvest import harvest
@@ -231,19 +232,20 @@ class Desk:
         """Bring the exports to the current versions; returns the names of the files that were rewritten."""
         settings, ledger = self.workshop.settings, self.workshop.ledger
         with self.workshop.room() as room:
-            subjects = [
-                Subject(
-                    record.name,
-                    record.graph,
-                    record.version,
-                    record.triples,
-                    record.modified.isoformat() if record.modified else None,
-                    partial(self._linked, record, room),
-                )
-                for record in ledger.providers()
-                if record.version
-            ]
+            subjects = [self._subject(record, room) for record in ledger.providers() if record.version]
             return exports.export(settings.exports_dir, settings.base_url, subjects, self.workshop.clock())
+
+    def _subject(self, record: ProviderRecord, room: Path) -> Subject:
+        snapshot = partial(self._linked, record, room)
+        return Subject(
+            record.name,
+            record.graph,
+            record.version,
+            record.triples,
+            record.modified.isoformat() if record.modified else None,
+            snapshot,
+            figures(self.workshop, record, snapshot),
+        )
 
     def prove(self, name: str) -> list[Proof]:
         """
@@ -271,6 +273,8 @@ class Desk:
     def _linked(self, record: ProviderRecord, room: Path) -> Path:
         """A snapshot under a name of its own, so that a harvest that replaces it does no harm to who reads it."""
         link = room / f"{record.name}.nq"
+        if link.exists():
+            return link
         with self._alone(record.name), self.workshop.room() as here:
             now = self.workshop.ledger.provider(record.name)
             if now is None or now.version == record.version:

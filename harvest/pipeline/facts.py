@@ -45,6 +45,7 @@ def describe(workshop: Workshop, name: str, version: VersionRecord) -> None:
         "state": "idle",
         "version": version.n,
         "triples": version.triples,
+        "statistics": workshop.ledger.figures.totals(name, version.n),
         "modified": modified,
         "last_run": ended,
     }

@@ -18,7 +18,7 @@ from harvest.publish.exports import read_index
 from harvest.publish.receipt import receipt
 from harvest.roster import Roster
 from harvest.settings import Settings
-from harvest.status import provider_object, provider_objects, run_object, version_object
+from harvest.status import provider_object, provider_objects, run_object, statistics_object, version_object
 
 _CHUNK = 1 << 18
 
@@ -53,6 +53,12 @@ class Reading:
         """What a provider is told of its dump, as Turtle, or None."""
         provider = self.provider(name)
         return None if provider is None else receipt(self.settings.base_url, provider)
+
+    def statistics(self, name: str) -> dict[str, Any] | None:
+        """The statistics of a provider's current version, or None where there are none."""
+        record = self._ledger.provider(name)
+        found = self._ledger.figures.get(name, record.version) if record else None
+        return statistics_object(record, found) if record and found else None
 
     def runs(self, name: str) -> list[dict[str, Any]]:
         """The latest runs of a provider, newest first."""

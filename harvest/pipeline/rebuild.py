@@ -26,6 +26,7 @@ from harvest.pipeline.facts import tell
 from harvest.pipeline.files import GraphFiles
 from harvest.pipeline.remake import remade
 from harvest.pipeline.workshop import Workshop
+from harvest.revise import statistics
 from sparql.store.base import Change
 
 
@@ -112,6 +113,7 @@ def _put_in_place(workshop: Workshop, told: list[Commit], folder: Path, room: Pa
         restore_versions(workshop.ledger.database, name, [_record(commit) for commit in told], workshop.clock())
         workshop.store.drop(last.graph)
         snapshot = GraphFiles(place).snapshot_file(last.n)
+        workshop.ledger.figures.put(name, last.n, statistics.whole(snapshot))
         workshop.store.apply(last.graph, Change(None, snapshot, 0, last.triples, snapshot))
         workshop.publish()
     tell(workshop, name)

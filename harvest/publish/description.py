@@ -1,21 +1,26 @@
 """
 What the exports are, as data: `index.json` and the VoID description beside them.
 
-Source: VoID, sections 3.2 (data dumps) and 4.4 (subsets).
+Source: VoID, sections 3.2 (data dumps), 4.4 (subsets), 4.5 (class and property partitions) and 4.6 (statistics).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from pathlib import Path
 
-from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, serialize
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, serialize
 
+from harvest.model import Statistics
 from sparql.rdf import DCAT, DCTERMS, PREFIXES, RDF, SPDX, VOID, XSD
 
 ALL = "all"
 """The export of all providers together; a provider of that name is refused by the registry."""
+
+MOST = 200
+"""Properties, and classes, that are told of each graph: the most frequent ones; their numbers are those of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,7 @@ class Subject:
         triples: In that version.
         modified: Latest dcterms:modified, ISO 8601, or None.
         snapshot: Gives the snapshot file of that version; called only if it is needed.
+        statistics: Of that version, or None.
     """
 
     name: str
@@ -38,6 +44,7 @@ class Subject:
     triples: int
     modified: str | None
     snapshot: Callable[[], Path]
+    statistics: Statistics | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,8 @@ def _statements(base_url: str, subjects: Sequence[Subject], entries: Mapping[str
         yield Quad(graph, NamedNode(DCTERMS + "identifier"), Literal(subject.name))
         if subject.modified:
             yield Quad(graph, NamedNode(DCTERMS + "modified"), _time(subject.modified))
+        if subject.statistics:
+            yield from _figures(graph, subject.name, subject.statistics)
 
 
 def _dataset(base_url: str, node: NamedNode, entry: Entry) -> Iterator[Quad]:
@@ -93,6 +102,23 @@ def _dataset(base_url: str, node: NamedNode, entry: Entry) -> Iterator[Quad]:
     yield Quad(dump, NamedNode(DCAT + "byteSize"), Literal(entry.bytes))
     yield Quad(dump, NamedNode(SPDX + "checksumValue"), Literal(entry.sha256, datatype=NamedNode(XSD + "hexBinary")))
     yield Quad(dump, NamedNode(DCTERMS + "issued"), _time(entry.at))
+
+
+def _figures(graph: NamedNode, name: str, statistics: Statistics) -> Iterator[Quad]:
+    yield Quad(graph, NamedNode(VOID + "distinctSubjects"), Literal(statistics.subjects))
+    yield Quad(graph, NamedNode(VOID + "properties"), Literal(len(statistics.properties)))
+    yield Quad(graph, NamedNode(VOID + "classes"), Literal(len(statistics.classes)))
+    for kind, counts, unit in (
+        ("property", statistics.properties, "triples"),
+        ("class", statistics.classes, "entities"),
+    ):
+        most = nsmallest(MOST, counts.items(), key=lambda item: (-item[1], item[0]))
+        for number, (iri, count) in enumerate(most):
+            # Labels that stay: a description that says nothing new is not written again.
+            part = BlankNode(f"{name}-{kind}-{number}")
+            yield Quad(graph, NamedNode(f"{VOID}{kind}Partition"), part)
+            yield Quad(part, NamedNode(VOID + kind), NamedNode(iri))
+            yield Quad(part, NamedNode(VOID + unit), Literal(count))
 
 
 def _time(text: str) -> Literal:

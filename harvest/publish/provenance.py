@@ -5,6 +5,7 @@ Terms of PROV, VoID, DCAT and Dublin Core where they have one, of the project's 
 (state, outcome, version, counts, findings). Everything is about IRIs that the web front answers for.
 
     <graph>                      a void:Dataset; harvest:state, harvest:version, void:triples, dcterms:modified
+                                 and, once counted, void:distinctSubjects, void:properties, void:classes
     <providers/NAME#run-7>       a prov:Activity; started, ended, outcome, prov:used the dumps
     <providers/NAME/versions/3.nq>   a prov:Entity; prov:wasGeneratedBy the run, prov:wasRevisionOf version 2
     <content/SHA256>             a prov:Entity, dcat:Distribution; the dump as filed
@@ -49,6 +50,10 @@ class Facts:
         yield graph, HARVEST + "state", Literal(str(provider["state"]))
         yield graph, HARVEST + "version", Literal(provider["version"])
         yield graph, VOID + "triples", Literal(provider["triples"])
+        statistics = provider.get("statistics") or {}
+        for term, figure in (("distinctSubjects", "subjects"), ("properties", "properties"), ("classes", "classes")):
+            if figure in statistics:
+                yield graph, VOID + term, Literal(statistics[figure])
         yield graph, DCAT + "landingPage", NamedNode(self.page)
         if provider["modified"]:
             yield graph, DCTERMS + "modified", _time(provider["modified"])

@@ -13,7 +13,7 @@ import os
 import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import IO
 
@@ -182,6 +182,15 @@ class SortedFile:
         prefix = term + b" "
         self._file.seek(self._low)
         return list(takewhile(lambda line: line.startswith(prefix), iter(self._file.readline, b"")))
+
+    def more_than(self, term: bytes, count: int) -> bool:
+        """Whether more than `count` lines have this subject; no more than one further is read."""
+        if not self.holds(term):
+            return False
+        prefix = term + b" "
+        self._file.seek(self._low)
+        found = takewhile(lambda line: line.startswith(prefix), islice(iter(self._file.readline, b""), count + 1))
+        return sum(1 for _ in found) > count
 
     def _first_at_least(self, prefix: bytes, low: int) -> int:
         """Offset of the first line that is not less than `prefix`."""

@@ -21,6 +21,10 @@ class Answer:
 
     Attributes:
         generation: Of the store that answered.
+        since: Monotonic time at which a worker got the query.
+        volatile: Whether asking again would give another one.
+        remembered: False: it was made for this request.
+        cut: Set when its end was reached: why that is not the end of the whole result, or None.
         form: How it is written.
         whole: All of it, when it is small; None when it comes in chunks.
     """
@@ -29,12 +33,15 @@ class Answer:
         self, worker: WorkerProcess, first: tuple[int, bytes], give_back: Callable[[WorkerProcess], None]
     ) -> None:
         kind, payload = first
-        self.generation, place = HEAD.unpack_from(payload)
+        self.generation, place, self.volatile = HEAD.unpack_from(payload)
+        self.remembered = False
+        self.cut: SparqlError | None = None
         self.form: ResultFormat = FORMATS[place]
         self.whole: bytes | None = payload[HEAD.size :] if kind == Kind.WHOLE else None
         self._give_back = give_back
         self._worker: WorkerProcess | None = worker
         worker.generation = self.generation
+        self.since = worker.since
         if self.whole is not None:
             self._finish()
 
@@ -50,6 +57,9 @@ class Answer:
         self._finish()
         if kind == Kind.FAIL:
             raise read_failure(payload)
+        if kind == Kind.CUT:
+            self.cut = read_failure(payload)
+            return trailer(self.cut)
         raise StopAsyncIteration
 
     def close(self) -> None:
@@ -62,6 +72,11 @@ class Answer:
         worker, self._worker = self._worker, None
         if worker is not None:
             self._give_back(worker)
+
+
+def trailer(error: SparqlError) -> bytes:
+    """The comment that ends a result of which a part is missing."""
+    return f"# truncated: {' '.join(error.message.split())}\n".encode(errors="replace")
 
 
 def read_failure(payload: bytes) -> SparqlError:

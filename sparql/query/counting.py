@@ -18,10 +18,13 @@ class RowCounter:
 
     Attributes:
         rows: Rows that have begun so far; 1 from the start for JSON, -1 before the line of variables for CSV and TSV.
+        by_line: Whether a row is a line, and a result may be cut after one.
     """
 
     def __init__(self, kind: QueryResultsFormat | RdfFormat) -> None:
         self.rows = 0
+        self.by_line = kind not in (QueryResultsFormat.XML, QueryResultsFormat.JSON)
+        self._quotes = kind == QueryResultsFormat.CSV
         self._tail = b""
         self._quoted = False
         self._feed = self._choose(kind)
@@ -30,6 +33,23 @@ class RowCounter:
         """Count what is in the next piece; the rows so far."""
         self._feed(piece)
         return self.rows
+
+    def last_end(self, data: bytes) -> int:
+        """Where the last row ends in data that begin with a row, 0 if none does; for JSON and XML, all of them."""
+        if not self.by_line:
+            return len(data)
+        end = len(data)
+        while (end := data.rfind(b"\n", 0, end)) >= 0:
+            if not self._quotes or data.count(b'"', 0, end) % 2 == 0:
+                return end + 1
+        return 0
+
+    def end_of(self, data: bytes, rows: int) -> int:
+        """Where a number of rows end in data that begin with a row and have as many."""
+        end = 0
+        while rows > 0 and (end := data.index(b"\n", end) + 1):
+            rows -= not self._quotes or data.count(b'"', 0, end) % 2 == 0
+        return end
 
     def _choose(self, kind: QueryResultsFormat | RdfFormat) -> Callable[[bytes], None]:
         if kind == QueryResultsFormat.XML:

@@ -1,13 +1,14 @@
 """
 The description of the endpoint.
 
-Source: SPARQL 1.1 Service Description; VoID, section 2 for the counts.
+Source: SPARQL 1.1 Service Description; VoID, sections 4.5 and 4.6 for the counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
@@ -17,14 +18,34 @@ from sparql.rdf import RDF, VOID, XSD
 SD: Final = "http://www.w3.org/ns/sparql-service-description#"
 PREFIXES: Final = {"sd": SD, "void": VOID, "rdf": RDF}
 
+MOST: Final = 200
+"""Properties, and classes, that are told of each graph: the most frequent ones; their numbers are those of all."""
 
-def describe(endpoint: str, graphs: Iterable[tuple[str, int]], union: bool) -> Iterator[Triple]:
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """
+    A named graph.
+
+    Attributes:
+        iri: Its name.
+        triples: In it.
+        statistics: `subjects`; `properties`, each with `property` and `triples`; `classes`, each with `class` and
+            `entities`; the most frequent first. None where they are not known.
+    """
+
+    iri: str
+    triples: int
+    statistics: Mapping[str, Any] | None = None
+
+
+def describe(endpoint: str, graphs: Iterable[Graph], union: bool) -> Iterator[Triple]:
     """
     Yield the triples of the description.
 
     Args:
         endpoint: IRI of the endpoint.
-        graphs: IRI and number of triples of each named graph.
+        graphs: The named graphs.
         union: Whether the default graph is the union of all graphs.
     """
     service, dataset, default = BlankNode("service"), BlankNode("dataset"), BlankNode("default")
@@ -39,19 +60,39 @@ def describe(endpoint: str, graphs: Iterable[tuple[str, int]], union: bool) -> I
     yield Triple(dataset, _rdf("type"), _sd("Dataset"))
     yield Triple(dataset, _sd("defaultGraph"), default)
     yield Triple(default, _rdf("type"), _sd("Graph"))
-    for number, (iri, triples) in enumerate(graphs):
-        yield from _named(dataset, number, iri, triples)
+    for number, graph in enumerate(graphs):
+        yield from _named(dataset, number, graph)
 
 
-def _named(dataset: BlankNode, number: int, iri: str, triples: int) -> Iterator[Triple]:
+def _named(dataset: BlankNode, number: int, held: Graph) -> Iterator[Triple]:
     named, graph = BlankNode(f"named{number}"), BlankNode(f"graph{number}")
     yield Triple(dataset, _sd("namedGraph"), named)
     yield Triple(named, _rdf("type"), _sd("NamedGraph"))
-    yield Triple(named, _sd("name"), NamedNode(iri))
+    yield Triple(named, _sd("name"), NamedNode(held.iri))
     yield Triple(named, _sd("graph"), graph)
     yield Triple(graph, _rdf("type"), _sd("Graph"))
-    count = Literal(str(triples), datatype=NamedNode(f"{XSD}integer"))
-    yield Triple(graph, NamedNode(f"{VOID}triples"), count)
+    yield Triple(graph, _void("triples"), _count(held.triples))
+    if held.statistics is not None:
+        yield from _figures(graph, held.statistics)
+
+
+def _figures(graph: BlankNode, statistics: Mapping[str, Any]) -> Iterator[Triple]:
+    yield Triple(graph, _void("distinctSubjects"), _count(statistics["subjects"]))
+    for kinds, kind, unit in (("properties", "property", "triples"), ("classes", "class", "entities")):
+        yield Triple(graph, _void(kinds), _count(len(statistics[kinds])))
+        for number, item in enumerate(statistics[kinds][:MOST]):
+            part = BlankNode(f"{graph.value}{kind}{number}")
+            yield Triple(graph, _void(f"{kind}Partition"), part)
+            yield Triple(part, _void(kind), NamedNode(item[kind]))
+            yield Triple(part, _void(unit), _count(item[unit]))
+
+
+def _count(number: int) -> Literal:
+    return Literal(str(number), datatype=NamedNode(f"{XSD}integer"))
+
+
+def _void(name: str) -> NamedNode:
+    return NamedNode(VOID + name)
 
 
 def _sd(name: str) -> NamedNode:

@@ -11,9 +11,11 @@ A frame is one byte of kind, four bytes of length (big-endian), and that many by
                        CHUNK    bytes of the result
                        END      empty: the result is complete
                        FAIL     error class, NUL, message
+                       CUT      the same: the result ends here and is well-formed, but not complete
 
-A head is eight bytes of generation and one of the place in `results.FORMATS`. Each QUERY gets WHOLE, or FAIL, or HEAD
-with any number of CHUNK and then END or FAIL; starting and each REFRESH get READY.
+A head is eight bytes of generation, one of the place in `results.FORMATS`, and one that is 1 when asking again would
+give another answer. Each QUERY gets WHOLE, or FAIL, or HEAD with any number of CHUNK and then END, CUT or FAIL;
+starting and each REFRESH get READY. A CHUNK of a format with a row a line ends with a row.
 """
 
 from __future__ import annotations
@@ -22,12 +24,14 @@ import json
 import socket
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import IntEnum
 from typing import Final
 
+from sparql.errors import SparqlError
+
 FRAME: Final = struct.Struct("!BI")
-HEAD: Final = struct.Struct("!QB")
+HEAD: Final = struct.Struct("!QB?")
 CHUNK_BYTES: Final = 1 << 16
 
 
@@ -42,6 +46,7 @@ class Kind(IntEnum):
     CHUNK = 6
     END = 7
     FAIL = 8
+    CUT = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ class Job:
         graph: The same for a CONSTRUCT or DESCRIBE.
         default_graphs: IRIs that the request names as default graph.
         named_graphs: IRIs that it names as named graphs.
+        graph_name: IRI of a graph that is wanted as it is, in place of a query.
+        head: Whether nothing but the beginning is wanted.
     """
 
     text: str
@@ -62,11 +69,12 @@ class Job:
     graph: int | None
     default_graphs: tuple[str, ...] = ()
     named_graphs: tuple[str, ...] = ()
+    graph_name: str | None = None
+    head: bool = False
 
     def pack(self) -> bytes:
         """The frame that carries it."""
-        values = (self.text, self.solutions, self.graph, self.default_graphs, self.named_graphs)
-        return frame(Kind.QUERY, json.dumps(values).encode())
+        return frame(Kind.QUERY, json.dumps(astuple(self)).encode())
 
     @classmethod
     def unpack(cls, payload: bytes) -> Job:
@@ -77,6 +85,11 @@ class Job:
 def frame(kind: Kind, payload: bytes = b"") -> bytes:
     """The bytes of a frame."""
     return FRAME.pack(kind, len(payload)) + payload
+
+
+def failure(kind: Kind, error: SparqlError) -> bytes:
+    """The frame that tells an error."""
+    return frame(kind, f"{type(error).__name__}\0{error.message}".encode(errors="replace"))
 
 
 class FrameBuffer:

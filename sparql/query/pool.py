@@ -39,12 +39,17 @@ AGAIN_S: Final = 1.0
 
 
 class Pool:
-    """Query workers over the current generation of a store."""
+    """
+    Query workers over the current generation of a store.
+
+    Attributes:
+        base_iri: What relative IRIs in queries are resolved against.
+    """
 
     def __init__(self, root: Path, limits: QueryLimits, base_iri: str) -> None:
         self._root = root
         self._limits = limits
-        self._base_iri = base_iri
+        self.base_iri = base_iri
         self._generations = Generations(root)
         self._workers: list[WorkerProcess] = []
         self._idle: list[WorkerProcess] = []
@@ -213,8 +218,9 @@ class Pool:
             descriptor=descriptor,
             parent=os.getpid(),
             root=str(self._root),
-            base_iri=self._base_iri,
+            base_iri=self.base_iri,
             max_rows=limits.max_rows,
+            max_bytes=limits.max_bytes,
             union=limits.union_default_graph,
         )
 
@@ -227,4 +233,6 @@ def _job(request: QueryRequest) -> bytes:
         graph=FORMATS.index(graph) if graph else None,
         default_graphs=request.default_graphs,
         named_graphs=request.named_graphs,
+        graph_name=request.graph_name,
+        head=request.head,
     ).pack()

@@ -169,7 +169,7 @@ class WorkerProcess:
             else:
                 waiting.set_result(found)
         elif not isinstance(found, SparqlError) and found[0] == Kind.READY:
-            self.generation, _ = HEAD.unpack(found[1])
+            self.generation, _, _ = HEAD.unpack(found[1])
             self.ready = True
             self._on_ready(self)
 

@@ -55,6 +55,8 @@ class QueryRequest:
         default_graphs: IRIs of `default-graph-uri`.
         named_graphs: IRIs of `named-graph-uri`.
         timeout_s: Seconds that the client is ready to wait, or None.
+        graph_name: IRI of a graph that is wanted as it is, in place of a query.
+        head: Whether nothing but the beginning is wanted.
     """
 
     text: str
@@ -62,6 +64,8 @@ class QueryRequest:
     default_graphs: tuple[str, ...] = ()
     named_graphs: tuple[str, ...] = ()
     timeout_s: float | None = None
+    graph_name: str | None = None
+    head: bool = False
 
 
 def read_request(request: HttpRequest) -> QueryRequest | None:
@@ -95,6 +99,7 @@ def read_request(request: HttpRequest) -> QueryRequest | None:
         default_graphs=_graphs("default-graph-uri", parameters),
         named_graphs=_graphs("named-graph-uri", parameters),
         timeout_s=_timeout(parameters),
+        head=request.method == "HEAD",
     )
 
 

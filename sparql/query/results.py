@@ -7,6 +7,7 @@ Results JSON, XML, CSV and TSV formats.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,6 +30,8 @@ class ResultFormat:
         aliases: Further media types that ask for it.
         names: What `format=` calls it; the first is also the file extension.
         writer: The pyoxigraph format.
+        comment: What a comment line begins with, or None where a result cannot end with one.
+        by_line: Whether a row is written as a line, and so a result can end after any of them.
     """
 
     media_type: str
@@ -36,6 +39,8 @@ class ResultFormat:
     aliases: tuple[str, ...]
     names: tuple[str, ...]
     writer: QueryResultsFormat | RdfFormat
+    comment: str | None = None
+    by_line: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,13 @@ def _graph(form: rdf.Format, aliases: tuple[str, ...] = (), names: tuple[str, ..
     media_type = form.media_types[0]
     content_type = f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
     return ResultFormat(
-        media_type, content_type, (*form.media_types[1:], *aliases), (*form.extensions, *names), form.parser
+        media_type,
+        content_type,
+        (*form.media_types[1:], *aliases),
+        (*form.extensions, *names),
+        form.parser,
+        None if form in (rdf.RDF_XML, rdf.JSON_LD) else "# ",
+        form in (rdf.N_TRIPLES, rdf.N_QUADS),
     )
 
 
@@ -74,9 +85,15 @@ XML: Final = ResultFormat(
     ("xml",),
     QueryResultsFormat.XML,
 )
-CSV: Final = ResultFormat("text/csv", "text/csv; charset=utf-8", (), ("csv",), QueryResultsFormat.CSV)
+CSV: Final = ResultFormat("text/csv", "text/csv; charset=utf-8", (), ("csv",), QueryResultsFormat.CSV, "# ", True)
 TSV: Final = ResultFormat(
-    "text/tab-separated-values", "text/tab-separated-values; charset=utf-8", (), ("tsv",), QueryResultsFormat.TSV
+    "text/tab-separated-values",
+    "text/tab-separated-values; charset=utf-8",
+    (),
+    ("tsv",),
+    QueryResultsFormat.TSV,
+    "# ",
+    True,
 )
 
 SOLUTIONS: Final = (JSON, XML, CSV, TSV)
@@ -95,6 +112,11 @@ GRAPHS: Final = (
 
 FORMATS: Final = (*SOLUTIONS, *GRAPHS)
 """All of them; front and workers name a format by its place here."""
+
+
+_MEDIA_RANGE: Final = re.compile(r"[^/\s]+/[^/\s]+")
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+"""A quoted value of a parameter, in which commas and semicolons mean nothing. Source: RFC 9110, section 5.6.4."""
 
 
 @lru_cache(maxsize=512)
@@ -135,10 +157,10 @@ def prefer(accept: str | None, offered: Sequence[ResultFormat]) -> ResultFormat 
 def read_accept(header: str) -> tuple[tuple[str, float], ...]:
     """The media ranges of an Accept header, lower case, each with its quality; what cannot be read is left out."""
     ranges = []
-    for item in header.split(","):
+    for item in _QUOTED.sub("", header).split(","):
         media_range, *parameters = (part.strip().lower() for part in item.split(";"))
         media_range = "*/*" if media_range == "*" else media_range
-        if media_range.count("/") == 1:
+        if _MEDIA_RANGE.fullmatch(media_range):
             ranges.append((media_range, _quality(parameters)))
     return tuple(ranges)
 

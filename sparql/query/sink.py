@@ -1,46 +1,90 @@
-"""Where a worker writes a result: frames to the front, within the row limit."""
+"""Where a worker writes a result: frames to the front, within the limits of rows and bytes."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from pyoxigraph import Triple
 
 from sparql.errors import TooLarge
 from sparql.query.counting import RowCounter
-from sparql.query.frames import CHUNK_BYTES, Kind, frame
+from sparql.query.frames import CHUNK_BYTES, Kind, failure, frame
+
+
+class Enough(Exception):
+    """A result has begun, and nobody wants more of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """
+    How long a result may get.
+
+    Attributes:
+        rows: Rows or triples.
+        size: Bytes.
+        head: Whether it is enough that it begins.
+    """
+
+    rows: int
+    size: int
+    head: bool = False
+
+    def excess(self) -> TooLarge:
+        """The error of a result with too many rows."""
+        return TooLarge(
+            f"The result has more than {self.rows:,} rows or triples, the limit here; "
+            "narrow the query, or page with LIMIT."
+        )
+
+    def oversize(self) -> TooLarge:
+        """The error of a result with too many bytes."""
+        return TooLarge(
+            f"The result has more than {self.size:,} bytes, the limit here; narrow the query, or page with LIMIT."
+        )
 
 
 class Sink:
     """
     A file whose contents go out as frames: whole if small, in chunks if not.
 
+    What is counted by lines leaves in whole rows: wherever such a result ends, a row has ended.
+
     Attributes:
-        max_rows: Rows that may pass.
-        counter: Counts them, or None when they are counted before they are written.
+        bounds: How much may pass.
+        counter: Counts rows, or None when `limited` counts them before they are written.
+        excess: Why `limited` ended the triples before their end, or None.
     """
 
-    def __init__(self, connection: socket.socket, head: bytes, max_rows: int, counter: RowCounter | None) -> None:
+    def __init__(self, connection: socket.socket, head: bytes, bounds: Bounds, counter: RowCounter | None) -> None:
         self._connection = connection
         self._head = head
         self._pieces: list[bytes] = []
-        self._size = 0
-        self._begun = False
-        self.max_rows = max_rows
+        self._waiting = 0
+        self._enough = CHUNK_BYTES
+        self._sent = 0
+        self.bounds = bounds
         self.counter = counter
+        self.excess: TooLarge | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes that were written so far."""
+        return self._sent + self._waiting
 
     def write(self, piece: bytes) -> int:
         """
         Take a piece of the result.
 
         Raises:
-            TooLarge: It has too many rows.
+            TooLarge: It has too many rows or bytes.
         """
         self._pieces.append(piece)
-        self._size += len(piece)
-        if self._size >= CHUNK_BYTES:
-            self._send_chunk()
+        self._waiting += len(piece)
+        if self._waiting >= self._enough:
+            self._pass_on()
         return len(piece)
 
     def flush(self) -> None:
@@ -48,47 +92,95 @@ class Sink:
 
     def end(self) -> None:
         """
-        Send the rest, and that the result is complete.
+        Send the rest, and that the result is complete or, if `excess` is set, that it was cut.
 
         Raises:
-            TooLarge: It has too many rows.
+            TooLarge: It has too many rows or bytes.
         """
-        if self._begun:
-            self._send_chunk()
-            self._connection.sendall(frame(Kind.END))
+        rest = b"".join(self._pieces)
+        if self._sent:
+            self._send(self._checked(rest))
+            self._connection.sendall(failure(Kind.CUT, self.excess) if self.excess else frame(Kind.END))
             return
-        whole = b"".join(self._pieces)
-        if len(whole) > self.max_rows:  # Fewer bytes than that cannot hold too many rows.
-            self._count(whole)
-        self._connection.sendall(frame(Kind.WHOLE, self._head + whole))
+        if self.excess is not None:
+            raise self.excess
+        if len(rest) > min(self.bounds.rows, self.bounds.size):  # Fewer bytes cannot hold too many rows.
+            self._checked(rest)
+        self._connection.sendall(frame(Kind.WHOLE, self._head + rest))
 
-    def _send_chunk(self) -> None:
-        chunk = b"".join(self._pieces)
-        self._count(chunk)
-        framed = frame(Kind.CHUNK, chunk)
-        self._connection.sendall(framed if self._begun else frame(Kind.HEAD, self._head) + framed)
-        self._pieces, self._size, self._begun = [], 0, True
+    def cut(self, error: TooLarge) -> None:
+        """
+        Say that the result ends here, after a whole row, and is not complete.
 
-    def _count(self, chunk: bytes) -> None:
-        if self.counter is not None and self.counter.feed(chunk) > self.max_rows:
-            raise too_large(self.max_rows)
+        Raises:
+            TooLarge: Nothing was sent yet, or the format has no rows that end.
+        """
+        if not self._sent or self.counter is None or not self.counter.by_line:
+            raise error
+        self._connection.sendall(failure(Kind.CUT, error))
+
+    def enough(self) -> None:
+        """Say that the result begins, and no more."""
+        self._connection.sendall(frame(Kind.HEAD, self._head) + frame(Kind.END))
+
+    def _pass_on(self) -> None:
+        """
+        Send what is there; of rows, those that are complete.
+
+        Raises:
+            Enough: It is the first, and it is not wanted.
+        """
+        if self.bounds.head:
+            raise Enough
+        data = b"".join(self._pieces)
+        cut = len(data) if self.counter is None else self.counter.last_end(data)
+        if cut == 0:  # One long row: look again when there is twice as much.
+            self._pieces, self._enough = [data], 2 * len(data)
+            return
+        self._send(self._checked(data[:cut]))
+        self._pieces, self._waiting, self._enough = [data[cut:]], len(data) - cut, CHUNK_BYTES
+
+    def _checked(self, data: bytes) -> bytes:
+        """
+        The data, if they are within the bounds.
+
+        Raises:
+            TooLarge: They are not; the rows that fit are sent, unless they would be the first.
+        """
+        if self.counter is None:
+            return data
+        before, room = self.counter.rows, self.bounds.size - self._sent
+        cuts = self._sent > 0 and self.counter.by_line
+        if self.counter.feed(data) > self.bounds.rows:
+            self._send(data[: self.counter.end_of(data, self.bounds.rows - before)] if cuts else b"")
+            raise self.bounds.excess()
+        if len(data) > room:
+            self._send(data[: self.counter.last_end(data[:room])] if cuts else b"")
+            raise self.bounds.oversize()
+        return data
+
+    def _send(self, data: bytes) -> None:
+        if data:
+            framed = frame(Kind.CHUNK, data)
+            self._connection.sendall(framed if self._sent else frame(Kind.HEAD, self._head) + framed)
+            self._sent += len(data)
 
 
-def limited(triples: Iterable[Triple], max_rows: int) -> Iterator[Triple]:
+def limited(triples: Iterable[Triple], sink: Sink, cut: bool) -> Iterator[Triple]:
     """
-    Yield the triples, up to the limit.
+    Yield the triples, as many as a sink may take.
+
+    Args:
+        cut: Whether to end after the last one that fits, and tell the sink.
 
     Raises:
-        TooLarge: There are more.
+        TooLarge: There are more, and they are not to be cut.
     """
+    bounds = sink.bounds
     for number, triple in enumerate(triples):
-        if number == max_rows:
-            raise too_large(max_rows)
+        if number >= bounds.rows or sink.size > bounds.size:
+            sink.excess = bounds.excess() if number >= bounds.rows else bounds.oversize()
+            if cut:
+                return
+            raise sink.excess
         yield triple
-
-
-def too_large(max_rows: int) -> TooLarge:
-    """The error of a result with too many rows."""
-    return TooLarge(
-        f"The result has more than {max_rows:,} rows or triples, the limit here; narrow the query, or page with LIMIT."
-    )

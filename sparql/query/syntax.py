@@ -29,6 +29,11 @@ _DECLARED: Final = re.compile(r"\bprefix\s+([\w.-]*):", re.IGNORECASE)
 _PREFIXED: Final = re.compile(r"(?<![\w?$:@.-])([^\W_][\w-]*|):(?=\w)")
 
 
+VOLATILE: Final = ("rand", "now", "uuid", "bnode", "service")
+"""Calls whose value is another one each time, in lower case; STRUUID has one of them in it."""
+_VOLATILE: Final = (*VOLATILE, "\\u")
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """
@@ -77,6 +82,19 @@ class Grammar:
             raise ForbiddenError(f"SERVICE is refused ({place}): this endpoint asks no other one.")
         raise syntax_error(text, failure)
 
+    def is_volatile(self, text: str) -> bool:
+        """
+        Whether asking again gives another answer over the same data; also true for what only looks like it.
+
+        The calls that do are looked for as keywords: in names, literals, IRIs and comments they change nothing.
+        """
+        if not may_be_volatile(text):
+            return False
+        plain = text.lower()
+        if "\\" in text and any(_unescape(text).lower().count(call) > plain.count(call) for call in VOLATILE):
+            return True
+        return any(call in plain and self.failure(disguise(call, text)) is not None for call in VOLATILE)
+
     def failure(self, text: str) -> Failure | None:
         """Where the text stops being a query, or None when it is one."""
         try:
@@ -90,6 +108,12 @@ class Grammar:
     def _names_dataset(self, text: str) -> bool:
         """Whether the query has a FROM or FROM NAMED clause; also true for what does not parse."""
         return "from" in text.lower() and self.failure(disguise("from", text)) is not None
+
+
+def may_be_volatile(text: str) -> bool:
+    """Whether a query has a word of `VOLATILE` anywhere, or an escape that might spell one; quick."""
+    plain = text.lower()
+    return any(word in plain for word in _VOLATILE)
 
 
 def disguise(word: str, text: str) -> str:

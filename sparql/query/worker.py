@@ -12,20 +12,30 @@ import json
 import signal
 import socket
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
 import pyoxigraph
-from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, QueryTriples, RdfFormat, Store
+from pyoxigraph import (
+    NamedNode,
+    QueryBoolean,
+    QueryResultsFormat,
+    QuerySolutions,
+    QueryTriples,
+    RdfFormat,
+    Store,
+    Triple,
+)
 
-from sparql.errors import NotAcceptable, QueryMemory, RequestError, SparqlError, StoreError
+from sparql.errors import NotAcceptable, QueryMemory, RequestError, SparqlError, StoreError, TooLarge, UnknownGraph
 from sparql.query import sandbox
 from sparql.query.counting import RowCounter
-from sparql.query.frames import HEAD, Job, Kind, frame, read_frames
+from sparql.query.frames import HEAD, Job, Kind, failure, frame, read_frames
 from sparql.query.reader import Reader
-from sparql.query.results import FORMATS, GRAPHS, SOLUTIONS
-from sparql.query.sink import Sink, limited
+from sparql.query.results import FORMATS, GRAPHS, SOLUTIONS, ResultFormat
+from sparql.query.sink import Bounds, Enough, Sink, limited
 from sparql.query.syntax import Grammar, read_failure, syntax_error
 
 LINES: Final = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
@@ -43,6 +53,7 @@ class Options:
         root: Folder of the store's generations.
         base_iri: What relative IRIs in queries are resolved against.
         max_rows: Rows or triples of one result.
+        max_bytes: Bytes of one result.
         union: Whether the default graph is the union of all graphs.
     """
 
@@ -51,6 +62,7 @@ class Options:
     root: str
     base_iri: str
     max_rows: int
+    max_bytes: int
     union: bool
 
 
@@ -75,7 +87,7 @@ class Worker:
     def _refresh(self) -> None:
         with contextlib.suppress(StoreError):  # A query that comes is told.
             self._reader.store()
-        self._connection.sendall(frame(Kind.READY, HEAD.pack(self._reader.number, 0)))
+        self._connection.sendall(frame(Kind.READY, HEAD.pack(self._reader.number, 0, False)))
 
     def _answer(self, job: Job) -> None:
         try:
@@ -94,14 +106,25 @@ class Worker:
             self._fail(error)
 
     def _fail(self, error: SparqlError) -> None:
-        payload = f"{type(error).__name__}\0{error.message}".encode(errors="replace")
-        self._connection.sendall(frame(Kind.FAIL, payload))
+        self._connection.sendall(failure(Kind.FAIL, error))
 
     def _execute(self, job: Job) -> None:
         store = self._reader.store()
+        if job.graph_name is not None:
+            self._send_graph(store, job, job.graph_name)
+            return
         self._grammar.refuse_service(job.text)
         result = self._evaluate(store, job)
-        self._write(result, _chosen(result, job))
+        place = _chosen(isinstance(result, QueryTriples), job)
+        volatile = self._grammar.is_volatile(job.text)
+        sink = self._sink(place, job.head, self._options.max_rows, volatile)
+        writer = FORMATS[place].writer
+        if isinstance(result, QueryTriples) and sink.counter is None:
+            _write_triples(result, sink, FORMATS[place])
+            return
+        with _cutting(sink):
+            result.serialize(cast("IO[bytes]", sink), cast("Any", writer))  # `_chosen` saw to it that the two fit.
+            sink.end()
 
     def _evaluate(self, store: Store, job: Job) -> QuerySolutions | QueryBoolean | QueryTriples:
         """
@@ -120,21 +143,49 @@ class Worker:
         union = self._options.union and not self._grammar.names_dataset(job.text)
         return store.query(job.text, base_iri=base_iri, use_default_graph_as_union=union)
 
-    def _write(self, result: QuerySolutions | QueryBoolean | QueryTriples, place: int) -> None:
-        writer, max_rows = FORMATS[place].writer, self._options.max_rows
-        head = HEAD.pack(self._reader.number, place)
-        if isinstance(result, QueryTriples) and isinstance(writer, RdfFormat) and writer not in LINES:
-            sink = Sink(self._connection, head, max_rows, None)
-            pyoxigraph.serialize(limited(result, max_rows), cast("IO[bytes]", sink), writer)
-        else:
-            sink = Sink(self._connection, head, max_rows, RowCounter(writer))
-            result.serialize(cast("IO[bytes]", sink), cast("Any", writer))  # `_chosen` saw to it that the two fit.
+    def _send_graph(self, store: Store, job: Job, name: str) -> None:
+        """
+        Send a named graph as it is, however many triples it has.
+
+        Raises:
+            UnknownGraph: There is none of that name.
+
+        Source: SPARQL 1.1 Graph Store HTTP Protocol, section 5.2.
+        """
+        graph, place = NamedNode(name), _chosen(True, job)
+        if not store.contains_named_graph(graph):
+            raise UnknownGraph(f"There is no graph <{name}> here.")
+        triples = (quad.triple for quad in store.quads_for_pattern(None, None, None, graph))
+        _write_triples(triples, self._sink(place, job.head, rows=sys.maxsize), FORMATS[place])
+
+    def _sink(self, place: int, head_only: bool, rows: int, volatile: bool = False) -> Sink:
+        options, writer = self._options, FORMATS[place].writer
+        head = HEAD.pack(self._reader.number, place, volatile)
+        counted = isinstance(writer, QueryResultsFormat) or writer in LINES
+        bounds = Bounds(rows, options.max_bytes, head_only)
+        return Sink(self._connection, head, bounds, RowCounter(writer) if counted else None)
+
+
+def _write_triples(triples: Iterable[Triple], sink: Sink, form: ResultFormat) -> None:
+    with _cutting(sink):
+        within = limited(triples, sink, form.comment is not None)
+        pyoxigraph.serialize(within, cast("IO[bytes]", sink), cast("RdfFormat", form.writer))
         sink.end()
 
 
-def _chosen(result: QuerySolutions | QueryBoolean | QueryTriples, job: Job) -> int:
+@contextlib.contextmanager
+def _cutting(sink: Sink) -> Iterator[None]:
+    """End a result after the last row that fits, where that can be done, or when no more of it is wanted."""
+    try:
+        yield
+    except Enough:
+        sink.enough()
+    except TooLarge as error:
+        sink.cut(error)
+
+
+def _chosen(is_graph: bool, job: Job) -> int:
     """The place of the format that fits the kind of result."""
-    is_graph = isinstance(result, QueryTriples)
     place = job.graph if is_graph else job.solutions
     if place is None:
         kind = "a CONSTRUCT or DESCRIBE" if is_graph else "a SELECT or ASK"

@@ -6,22 +6,29 @@ from pathlib import Path
 from typing import Final
 
 from flask import Flask, Response, json, render_template, request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, ServiceUnavailable, TooManyRequests
 from werkzeug.routing import BaseConverter
 
+from sparql.query.cache import Cache
+from sparql.query.edition import Editions
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
+from sparql.query.recall import Recall
 from sparql.query.results import quality
 from sparql.web.catalog import Catalog, Site
 from sparql.web.client import Message, Receive, Send
 from sparql.web.documents import Hash, documents
 from sparql.web.downloads import downloads
 from sparql.web.endpoint import PATH, Endpoint
+from sparql.web.entities import Entities, entities
 from sparql.web.figures import moment, number, prose, size
 from sparql.web.gateway import Gateway
+from sparql.web.graphs import Graphs
 from sparql.web.headers import OPEN, PAGE, PREFLIGHT
 from sparql.web.pages import pages
+from sparql.web.questions import Questions
 from sparql.web.site import HTML, JSON, Context, put_context
+from sparql.web.versions import versions
 
 THREADS: Final = 16
 """Pages and chunks of downloads that are made at once."""
@@ -36,9 +43,11 @@ class Name(BaseConverter):
 class Application:
     """The whole front as an ASGI application; its query workers live from start-up to shut-down."""
 
-    def __init__(self, pool: Pool, endpoint: Endpoint, pages: Gateway) -> None:
+    def __init__(self, pool: Pool, endpoint: Endpoint, graphs: Graphs, entities: Entities, pages: Gateway) -> None:
         self._pool = pool
         self._endpoint = endpoint
+        self._graphs = graphs
+        self._entities = entities
         self._pages = pages
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -47,6 +56,10 @@ class Application:
             await self._live(receive, send)
         elif scope["path"] == PATH:
             await self._endpoint(scope, receive, send)
+        elif self._entities.covers(scope["path"]):
+            await self._entities(scope, receive, send)
+        elif self._graphs.covers(scope["path"]):
+            await self._graphs(scope, receive, send)
         else:
             await self._pages(scope, receive, send)
 
@@ -54,12 +67,15 @@ class Application:
         """Source: ASGI 3.0, "Lifespan Protocol"."""
         while (message := await receive())["type"] == "lifespan.startup":
             self._pool.start()
+            self._entities.start()
             await send({"type": f"{message['type']}.complete"})
         await self._pool.close()
         await send({"type": f"{message['type']}.complete"})
 
 
-def create_app(catalog: Catalog, generations_root: Path, limits: QueryLimits, site: Site) -> Application:
+def create_app(
+    catalog: Catalog, generations_root: Path, limits: QueryLimits, site: Site, cache: Path | None = None
+) -> Application:
     """
     The front of an instance, to be run by an ASGI server with lifespan events, in one process.
 
@@ -68,10 +84,19 @@ def create_app(catalog: Catalog, generations_root: Path, limits: QueryLimits, si
         generations_root: Folder with `current` and `generations/`.
         limits: What one query may use.
         site: Name and address of the instance.
+        cache: Folder of its own for remembered results, or None to remember none.
     """
     pool = Pool(generations_root, limits, f"{site.base_url}{PATH}")
-    gateway = Gateway(create_pages(Context(catalog, site, limits, pool.served)), THREADS)
-    return Application(pool, Endpoint(pool, limits, gateway), gateway)
+    editions = Editions(generations_root)
+    kept = Cache(cache, limits.cache_bytes) if cache is not None and limits.cache_bytes else None
+    recall = Recall(pool, limits, editions, kept)
+    questions = Questions(recall, limits, THREADS // 2)
+    flask = create_pages(Context(catalog, site, limits, pool.served, questions.ask))
+    gateway = Gateway(flask, THREADS)
+    endpoint = Endpoint(recall, editions, gateway)
+    taken = (rule.rule.split("/")[1] for rule in flask.url_map.iter_rules())
+    graphs = Graphs(endpoint, site, taken)
+    return Application(pool, endpoint, graphs, Entities(endpoint, questions, gateway, graphs, site), gateway)
 
 
 def create_pages(context: Context) -> Flask:
@@ -86,6 +111,8 @@ def create_pages(context: Context) -> Flask:
     app.register_blueprint(pages)
     app.register_blueprint(downloads)
     app.register_blueprint(documents)
+    app.register_blueprint(entities)
+    app.register_blueprint(versions)
     app.register_error_handler(HTTPException, refuse)
     app.after_request(add_headers)
     return app
@@ -106,6 +133,8 @@ def refuse(error: HTTPException) -> Response:
         response = Response(f"{reason}\n", status, content_type="text/plain; charset=utf-8")
     response.vary.add("Accept")
     response.headers["Cache-Control"] = "no-store"
+    if isinstance(error, ServiceUnavailable | TooManyRequests):
+        response.headers.extend((name, v) for name, v in error.get_headers() if name == "Retry-After")
     if isinstance(error, MethodNotAllowed) and error.valid_methods:
         response.allow.update(error.valid_methods)
     return response

@@ -32,6 +32,9 @@ class Catalog(Protocol):
     def receipt(self, name: str) -> bytes | None:
         """What a provider is told of its dump, as Turtle, or None."""
 
+    def statistics(self, name: str) -> Record | None:
+        """What a provider's graph is made of: see `sparql.query.description.Graph`; or None."""
+
     def versions(self, name: str) -> list[Record]:
         """The versions of a provider, oldest first: `n`, `at`, `dataset`, `modified`, `added`, `removed`, `triples`."""
 
@@ -68,7 +71,9 @@ class Site:
     Attributes:
         base_url: Public address, without a slash at the end.
         title: On every page.
+        graph_base: What the IRIs of graphs begin with; they can be read there if it is below `base_url`.
     """
 
     base_url: str
     title: str = "SPARQL Harvest"
+    graph_base: str = ""

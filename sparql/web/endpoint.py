@@ -9,17 +9,16 @@ Source: SPARQL 1.1 Protocol, section 2.1; RFC 9110, sections 8.8.3 (ETag) and 13
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
-import re
 import tempfile
 from typing import Final
 
-from sparql.errors import ClientGone, MethodRefused, SparqlError
-from sparql.query.answer import Answer
-from sparql.query.limits import QueryLimits
-from sparql.query.pool import Pool
+from sparql.errors import ClientGone, MethodRefused, QueryMemory, QueryTimeout, SparqlError
+from sparql.query.answer import trailer
+from sparql.query.edition import Editions
+from sparql.query.kept import Result
+from sparql.query.recall import Asked, Recall
 from sparql.query.request import METHODS, HttpRequest, QueryRequest, read_request
 from sparql.query.results import quality
 from sparql.query.ticket import Ticket
@@ -31,8 +30,9 @@ PATH: Final = "/sparql"
 RETRY_S: Final = 5
 SPOOL_CHUNK: Final = 1 << 16
 
-_VOLATILE: Final = re.compile(r"(?:rand|now|uuid)\s*[(#]", re.IGNORECASE)
-"""Calls whose value is another one each time; so is the answer, and it gets no ETag."""
+FRESH: Final = b"public, max-age=10, must-revalidate"
+"""For how long a proxy may answer in our place without asking: less than there is between two harvests."""
+
 _OPEN: Final = encode([("Vary", "Accept"), *OPEN])
 _PREFLIGHT: Final = encode([("Allow", ", ".join(METHODS)), *PREFLIGHT])
 
@@ -42,10 +42,10 @@ log = logging.getLogger(__name__)
 class Endpoint:
     """Answers what asks a query; hands all else to the pages."""
 
-    def __init__(self, pool: Pool, limits: QueryLimits, pages: Gateway) -> None:
-        self._pool = pool
+    def __init__(self, recall: Recall, editions: Editions, pages: Gateway) -> None:
+        self._recall = recall
+        self._editions = editions
         self._pages = pages
-        self._salt = repr(limits).encode()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -58,53 +58,58 @@ class Endpoint:
             if request is None:
                 await self._pages(scope, receive, send)
             else:
-                await self._answer(request, scope, client)
+                await self.answer(request, scope, client)
         except SparqlError as error:
-            await _refuse(error, scope, client)
+            await refuse(error, METHODS, scope, client)
         finally:
             client.unwatch()
 
-    async def _answer(self, request: QueryRequest, scope: Message, client: Client) -> None:
+    async def answer(self, request: QueryRequest, scope: Message, client: Client) -> None:
+        """
+        Send what a request asks for.
+
+        Raises:
+            SparqlError: There is nothing to send, and nothing was sent.
+        """
+        asked = self._recall.name(request)
         known = header(scope, b"if-none-match")
         if known is not None:
-            etag = self._etag(request, self._pool.generation())
+            etag = self._recall.etag(asked, self._editions.current())
             if etag is not None and etag in known:
-                await client.reply(304, [(b"etag", etag.encode()), *_OPEN], b"")
+                headers = [(b"etag", etag.encode()), (b"cache-control", FRESH), *_OPEN]
+                await client.reply(304, headers, b"")
                 return
         ticket = Ticket(client.watch)
         client.when_gone(lambda: ticket.end(ClientGone("The client went away.")))
-        answer = await self._pool.ask(request, ticket)
+        result = await self._recall.ask(asked, ticket)
         try:
-            headers = self._headers(request, answer)
-            if scope["method"] == "HEAD":
-                await client.reply(200, headers, b"")
-            elif answer.whole is not None:
-                await client.reply(200, [*headers, _length(len(answer.whole))], answer.whole)
-            elif speaks_1_0(scope):
-                await _send_spooled(answer, headers, client)
-            else:
-                await _send_chunks(answer, headers, client)
+            await _send(result, self._headers(asked, result), scope, client)
         finally:
-            answer.close()
+            result.close()
 
-    def _headers(self, request: QueryRequest, answer: Answer) -> list[tuple[bytes, bytes]]:
-        etag = self._etag(request, answer.generation)
-        fresh = [(b"cache-control", b"no-store")]
-        if etag is not None:
-            fresh = [(b"cache-control", b"no-cache"), (b"etag", etag.encode())]
-        return [(b"content-type", answer.form.content_type.encode()), *fresh, *_OPEN]
+    def _headers(self, asked: Asked, result: Result) -> list[tuple[bytes, bytes]]:
+        headers = [(b"content-type", result.form.content_type.encode()), *_OPEN]
+        if self._recall.remembers:
+            headers.append((b"x-cache", b"hit" if result.remembered else b"miss"))
+        etag = None if result.volatile else self._recall.etag(asked, self._editions.of(result.generation))
+        if etag is None:
+            return [*headers, (b"cache-control", b"no-store")]
+        return [*headers, (b"cache-control", FRESH), (b"etag", etag.encode())]
 
-    def _etag(self, request: QueryRequest, generation: int) -> str | None:
-        """
-        The tag of an answer, the same as long as asking again gives an equal one; None where it never does.
 
-        Weak: the order of rows may differ.
-        """
-        if _VOLATILE.search(request.text):
-            return None
-        asked = (request.text, request.default_graphs, request.named_graphs, _media_types(request))
-        digest = hashlib.blake2s(self._salt + repr(asked).encode(), digest_size=12).hexdigest()
-        return f'W/"{generation}-{digest}"'
+async def _send(result: Result, headers: list[tuple[bytes, bytes]], scope: Message, client: Client) -> None:
+    if result.whole is not None:
+        body = b"" if scope["method"] == "HEAD" else result.whole
+        await client.reply(200, [*headers, _length(len(result.whole))], body)
+    elif scope["method"] == "HEAD":
+        await client.reply(200, headers, b"")
+        if not result.remembered:  # Its worker has ended it already, and is free when that is read.
+            async for _ in result:
+                pass
+    elif speaks_1_0(scope):
+        await _send_spooled(result, headers, client)
+    else:
+        await _send_chunks(result, headers, client)
 
 
 async def _read(scope: Message, client: Client) -> QueryRequest | None:
@@ -124,26 +129,34 @@ async def _read(scope: Message, client: Client) -> QueryRequest | None:
     )
 
 
-async def _send_chunks(answer: Answer, headers: list[tuple[bytes, bytes]], client: Client) -> None:
-    """Send a long result as it comes; one that fails on the way is broken off, never ended."""
+async def _send_chunks(result: Result, headers: list[tuple[bytes, bytes]], client: Client) -> None:
+    """
+    Send a long result as it comes; one that fails on the way is broken off, never ended.
+
+    One of lines that meets a limit of time or memory says so first, for people who look at what they got.
+    """
     await client.start(200, headers)
     try:
-        async for chunk in answer:
+        async for chunk in result:
             if not await client.chunk(chunk):
                 return
     except ClientGone:
         return
     except SparqlError as error:
         log.warning("A result was broken off: %s", error.message)
+        if result.form.by_line and isinstance(error, QueryTimeout | QueryMemory):
+            await client.chunk(trailer(error))
         return
     await client.end()
 
 
-async def _send_spooled(answer: Answer, headers: list[tuple[bytes, bytes]], client: Client) -> None:
-    """Send a long result when all of it is there, with its length."""
+async def _send_spooled(result: Result, headers: list[tuple[bytes, bytes]], client: Client) -> None:
+    """Send a long result when all of it is there, with its length; one that is cut is refused."""
     with tempfile.TemporaryFile() as spool:
-        async for chunk in answer:
+        async for chunk in result:
             spool.write(chunk)
+        if result.cut is not None:
+            raise result.cut
         length = spool.tell()
         spool.seek(0)
         await client.start(200, [*headers, _length(length)])
@@ -153,7 +166,7 @@ async def _send_spooled(answer: Answer, headers: list[tuple[bytes, bytes]], clie
         await client.end()
 
 
-async def _refuse(error: SparqlError, scope: Message, client: Client) -> None:
+async def refuse(error: SparqlError, methods: tuple[str, ...], scope: Message, client: Client) -> None:
     """Say why there is no answer, as JSON to those who read JSON and as text to all others."""
     if "json" in (header(scope, b"accept") or ""):
         content_type = b"application/json"
@@ -165,17 +178,12 @@ async def _refuse(error: SparqlError, scope: Message, client: Client) -> None:
     if error.retriable:
         headers.append((b"retry-after", str(RETRY_S).encode()))
     if isinstance(error, MethodRefused):
-        headers.append((b"allow", ", ".join(METHODS).encode()))
+        headers.append((b"allow", ", ".join(methods).encode()))
     await client.reply(error.status, headers, b"" if scope["method"] == "HEAD" else body)
 
 
 def _length(length: int) -> tuple[bytes, bytes]:
     return (b"content-length", str(length).encode())
-
-
-def _media_types(request: QueryRequest) -> tuple[str, str]:
-    solutions, graph = request.formats.solutions, request.formats.graph
-    return (solutions.media_type if solutions else "", graph.media_type if graph else "")
 
 
 def _wants_page(accept: str | None, query_string: str) -> bool:

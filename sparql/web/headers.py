@@ -6,7 +6,7 @@ from typing import Final
 
 OPEN: Final = (
     ("Access-Control-Allow-Origin", "*"),
-    ("Access-Control-Expose-Headers", "ETag, Content-Range, Retry-After, Repr-Digest"),
+    ("Access-Control-Expose-Headers", "ETag, Content-Range, Retry-After, Repr-Digest, X-Cache"),
     ("X-Content-Type-Options", "nosniff"),
 )
 """For data: any site may read them. Source: the Fetch standard, "CORS protocol"."""

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, abort, make_response, redirect, render_te
 from pyoxigraph import RdfFormat
 from werkzeug.wrappers import Response as AnyResponse
 
-from sparql.query.description import PREFIXES, describe
+from sparql.query.description import PREFIXES, Graph, describe
 from sparql.query.results import GRAPHS, SOLUTIONS, prefer, quality
 from sparql.web.catalog import Record
 from sparql.web.site import HTML, JSON, TURTLE, context, data, found, json_data, preferred
@@ -79,6 +79,17 @@ def provider_json(name: str) -> Response:
     return json_data(found(context().catalog.provider(name), name))
 
 
+@pages.get("/providers/<name:name>/statistics.json")
+def statistics(name: str) -> Response:
+    """What a provider's graph is made of, in numbers."""
+    catalog = context().catalog
+    found(catalog.provider(name), name)
+    figures = catalog.statistics(name)
+    if figures is None:
+        abort(404, f"There are no statistics of {name} yet; they come with its next version or the next export.")
+    return json_data(figures)
+
+
 @pages.get("/providers/<name:name>.ttl")
 def provider_turtle(name: str) -> Response:
     """The receipt of one provider."""
@@ -102,7 +113,9 @@ def sparql() -> Response | str:
             results=GRAPHS,
         )
     here = context()
-    graphs = [(graph["graph"], graph["triples"] or 0) for graph in _graphs()]
+    graphs = [
+        Graph(graph["graph"], graph["triples"] or 0, here.catalog.statistics(graph["name"])) for graph in _graphs()
+    ]
     triples = describe(f"{here.site.base_url}/sparql", graphs, here.limits.union_default_graph)
     assert isinstance(form.writer, RdfFormat)
     described = pyoxigraph.serialize(triples, format=form.writer, prefixes=PREFIXES)

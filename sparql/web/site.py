@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from flask import Response, abort, current_app, request
 
+from sparql.errors import StoreError
 from sparql.query.limits import QueryLimits
 from sparql.query.results import quality
 from sparql.web.catalog import Catalog, Record, Site
@@ -18,6 +19,10 @@ JSON: Final = "application/json"
 TURTLE: Final = "text/turtle"
 
 _KEY: Final = "sparql.web"
+
+
+def _nobody(text: str, timeout_s: float) -> bytes:
+    raise StoreError("These pages were started without query workers.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +35,14 @@ class Context:
         site: What the instance calls itself.
         limits: What one query may use.
         served: The newest generation that a query worker has open; 0 while none has one.
+        ask: Has a query of a page answered.
     """
 
     catalog: Catalog
     site: Site
     limits: QueryLimits
     served: Callable[[], int]
+    ask: Callable[[str, float], bytes] = _nobody
 
 
 def put_context(extensions: dict[str, Any], context: Context) -> None:

@@ -19,7 +19,8 @@ import pyoxigraph
 import pytest
 
 from harvest.errors import StorageError, UnknownName
-from harvest.publish.description import Subject
+from harvest.model import Statistics
+from harvest.publish.description import MOST, Subject
 from harvest.publish.exports import export, read_index
 from sparql.rdf import DCTERMS, VOID
 from tests.unprivileged import ROOT, python
@@ -377,3 +378,29 @@ def _run(script: str, *arguments: object) -> bool:
     done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, check=False)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return done.returncode == 0
+
+
+def test_the_description_tells_the_figures_of_each_graph(graphs: Graphs) -> None:
+    """The most frequent properties and classes, the numbers of all; and nothing of a graph that was not counted."""
+    properties = {f"http://example.org/p{n}": 1 + n // 2 for n in range(MOST + 50)}
+    counted = Statistics(101, 77, properties, {"http://example.org/C": 5})
+    graphs.subjects["p0"] = replace(graphs.subjects["p0"], statistics=counted)
+    graphs.export()
+    store = pyoxigraph.Store()
+    store.load(path=str(graphs.folder / "void.ttl"))
+    ask = f"PREFIX void: <{VOID}> ASK "
+    node = f"<{BASE}/graph/p0>"
+    assert store.query(ask + f"{{ {node} void:distinctSubjects 77 ; void:properties {MOST + 50} ; void:classes 1 }}")
+    assert store.query(
+        ask + f"{{ {node} void:classPartition [ void:class <http://example.org/C> ; void:entities 5 ] }}"
+    )
+    parts = {
+        row.subject: row.object
+        for row in store.quads_for_pattern(None, pyoxigraph.NamedNode(VOID + "property"), None, None)
+    }
+    assert len(parts) == MOST
+    assert pyoxigraph.NamedNode("http://example.org/p49") not in parts.values()
+    assert not store.query(ask + f"{{ <{BASE}/graph/p1> void:properties ?n }}")
+    before = (graphs.folder / "void.ttl").stat().st_mtime_ns
+    graphs.export()
+    assert (graphs.folder / "void.ttl").stat().st_mtime_ns == before

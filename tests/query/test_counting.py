@@ -61,3 +61,39 @@ def test_rows_without_bindings_count_in_json_from_the_second_piece() -> None:
     counter.feed(b'{"head":{"vars":["x"]},"results":{"bindings":[{},{},{')
     assert counter.feed(b"},{},{},{") == 4
     assert counter.feed(b"}]}}") == 5
+
+
+@given(
+    VALUES,
+    st.sampled_from([QueryResultsFormat.CSV, QueryResultsFormat.TSV, RdfFormat.N_TRIPLES]),
+    st.integers(0, 5000),
+    st.integers(0, 8),
+)
+def test_a_result_is_cut_between_rows_only(
+    values: list[str], kind: QueryResultsFormat | RdfFormat, place: int, rows: int
+) -> None:
+    """Wherever a piece ends, the rows in it are found; wherever a limit is, the row that meets it."""
+    query = ("CONSTRUCT" if isinstance(kind, RdfFormat) else "SELECT *") + " WHERE { ?s ?p ?o }"
+    whole = filled(values).query(query).serialize(format=kind)  # type: ignore[union-attr, call-arg]  # no ASK
+    ends = row_ends(whole, kind)
+    piece = whole[: place % (len(whole) + 1)]
+    counter = RowCounter(kind)
+    assert counter.last_end(piece) == max(end for end in ends if end <= len(piece))
+    assert counter.end_of(whole, min(rows, len(ends) - 1)) == ends[min(rows, len(ends) - 1)]
+
+
+def row_ends(whole: bytes, kind: QueryResultsFormat | RdfFormat) -> list[int]:
+    """Where rows end, character by character."""
+    ends, quoted = [0], False
+    for place, character in enumerate(whole):
+        quoted ^= character == ord('"') and kind == QueryResultsFormat.CSV
+        if character == ord("\n") and not quoted:
+            ends.append(place + 1)
+    return ends
+
+
+def test_what_is_no_line_is_never_cut() -> None:
+    """Half of a JSON or XML document is none."""
+    for kind in (QueryResultsFormat.JSON, QueryResultsFormat.XML):
+        assert not RowCounter(kind).by_line
+        assert RowCounter(kind).last_end(b"a\nb") == 3

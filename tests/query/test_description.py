@@ -5,13 +5,13 @@ from __future__ import annotations
 import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat, Store
 
-from sparql.query.description import SD, describe
+from sparql.query.description import SD, Graph, describe
 
 ASK = f"PREFIX sd: <{SD}> PREFIX void: <http://rdfs.org/ns/void#> ASK "
 
 
 def described(union: bool) -> Store:
-    graphs = [("http://a/g", 7), ("http://a/h", 0)]
+    graphs = [Graph("http://a/g", 7), Graph("http://a/h", 0)]
     turtle = pyoxigraph.serialize(describe("http://a/sparql", graphs, union), format=RdfFormat.TURTLE)
     store = Store()
     store.load(turtle, RdfFormat.TURTLE)
@@ -38,3 +38,23 @@ def test_named_graphs_come_with_their_size() -> None:
 def test_the_union_is_told_only_where_it_is() -> None:
     """It changes what a query without GRAPH means."""
     assert not list(described(union=False).quads_for_pattern(None, None, NamedNode(f"{SD}UnionDefaultGraph"), None))
+
+
+def test_named_graphs_come_with_what_they_are_made_of() -> None:
+    """A client sees which graph knows of what it looks for; what is most frequent is enough for that."""
+    properties = [{"property": f"http://a/p{n}", "triples": 500 - n} for n in range(300)]
+    statistics = {"subjects": 9, "properties": properties, "classes": [{"class": "http://a/C", "entities": 4}]}
+    turtle = pyoxigraph.serialize(
+        describe("http://a/sparql", [Graph("http://a/g", 7, statistics), Graph("http://a/h", 7, statistics)], False),
+        format=RdfFormat.TURTLE,
+    )
+    store = Store()
+    store.load(turtle, RdfFormat.TURTLE)
+    assert store.query(
+        ASK + "{ ?d sd:namedGraph [ sd:name <http://a/h> ; sd:graph [ void:triples 7 ; void:distinctSubjects 9 ;"
+        " void:properties 300 ; void:classes 1 ;"
+        " void:propertyPartition [ void:property <http://a/p199> ; void:triples 301 ] ;"
+        " void:classPartition [ void:class <http://a/C> ; void:entities 4 ] ] ] }"
+    )
+    parts = store.quads_for_pattern(None, NamedNode("http://rdfs.org/ns/void#propertyPartition"), None, None)
+    assert sum(1 for _ in parts) == 2 * 200

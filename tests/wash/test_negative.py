@@ -14,8 +14,8 @@ from harvest.errors import ContextWanted
 from harvest.model import Document, Part
 from harvest.wash.canonical import Washed, wash
 from tests.realdata import realdata
-from tests.wash.test_conformance import SUITES
 from tests.wash.structured.test_jsonld import ACCEPTED, suite
+from tests.wash.test_conformance import SUITES
 
 GRAPH = "http://example.org/graph"
 GOOD = b'<http://example.org/good/%d> <http://example.org/p> _:b%d .\n_:b%d <http://example.org/p> "%d" .\n'

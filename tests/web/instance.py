@@ -41,6 +41,10 @@ class FolderCatalog:
         path = self._folder / f"{name}.ttl"
         return path.read_bytes() if path.is_file() else None
 
+    def statistics(self, name: str) -> Record | None:
+        found: Record | None = self._read().get("statistics", {}).get(name)
+        return found
+
     def versions(self, name: str) -> list[Record]:
         return list(self._read()["versions"].get(name, []))
 
@@ -89,7 +93,9 @@ def application() -> Application:
     """The application of the process that `Server` starts."""
     told = json.loads(os.environ[VARIABLE])
     limits = QueryLimits(**told["limits"])
-    return create_app(FolderCatalog(Path(told["folder"])), Path(told["root"]), limits, Site(told["base_url"]))
+    site = Site(told["base_url"], graph_base=f"{told['base_url']}/graph/")
+    root = Path(told["root"])
+    return create_app(FolderCatalog(Path(told["folder"])), root, limits, site, root / "cache")
 
 
 @dataclass
@@ -110,13 +116,13 @@ class Server:
         self.process.wait(20)
 
 
-def serve(folder: Path, root: Path, limits: QueryLimits, healthy: bool = True) -> Server:
+def serve(folder: Path, root: Path, limits: QueryLimits, healthy: bool = True, base_url: str = "") -> Server:
     """Start a server over a catalog folder and a store, and wait until it answers, and can answer queries too."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
-    told = {"folder": str(folder), "root": str(root), "limits": asdict(limits), "base_url": url}
+    told = {"folder": str(folder), "root": str(root), "limits": asdict(limits), "base_url": base_url or url}
     command = f"from sparql.web.server import run; run('tests.web.instance:application', '127.0.0.1', {port})"
     environ = {**os.environ, VARIABLE: json.dumps(told), "PYTHONPATH": str(ROOT)}
     server = Server(url, subprocess.Popen([sys.executable, "-c", command], cwd=ROOT, env=environ))

@@ -1,0 +1,117 @@
+"""
+Graphs to be read, at `/graphs` by name and at their own addresses.
+
+Source: SPARQL 1.1 Graph Store HTTP Protocol, sections 4 (indirect and direct identification) and 5.2 (GET), 5.8 (HEAD).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from pyoxigraph import NamedNode
+
+from sparql.errors import MethodRefused, NotAcceptable, RequestError, SparqlError
+from sparql.query.request import QueryRequest
+from sparql.query.results import Choice, choose
+from sparql.web.catalog import Site
+from sparql.web.client import Client, Message, Receive, Send, encode, header
+from sparql.web.endpoint import Endpoint, refuse
+from sparql.web.headers import OPEN, PREFLIGHT
+
+PATH: Final = "/graphs"
+METHODS: Final = ("GET", "HEAD", "OPTIONS")
+DEFAULT: Final = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
+
+_PREFLIGHT: Final = encode(
+    {
+        **dict(OPEN),
+        **dict(PREFLIGHT),
+        "Allow": ", ".join(METHODS),
+        "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+    }.items()
+)
+_SAFE: Final = "/:@!$&'()*+,;=-._~"
+"""What stands as it is in a path. Source: RFC 3986, section 3.3."""
+
+
+class Graphs:
+    """Answers who reads a graph; `covers` tells which requests those are."""
+
+    def __init__(self, endpoint: Endpoint, site: Site, taken: Iterable[str]) -> None:
+        """
+        Make the graphs of a site readable.
+
+        Args:
+            endpoint: What answers.
+            site: Its addresses.
+            taken: The first steps of the paths that pages have; graphs below one of them are read at `/graphs` only.
+        """
+        self._endpoint = endpoint
+        self._site = site
+        self._prefix = _prefix(site, set(taken))
+
+    def covers(self, path: str) -> bool:
+        """Whether a path is that of a graph, or of all of them."""
+        return path == PATH or (self._prefix is not None and path.startswith(self._prefix) and path != self._prefix)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        client = Client(receive, send)
+        try:
+            if scope["method"] == "OPTIONS":
+                await client.reply(204, _PREFLIGHT, b"")
+                return
+            await self._endpoint.answer(self._request(scope), scope, client)
+        except SparqlError as error:
+            await refuse(error, METHODS, scope, client)
+        finally:
+            client.unwatch()
+
+    def _request(self, scope: Message) -> QueryRequest:
+        if scope["method"] not in METHODS:
+            raise MethodRefused(f"{scope['method']} is refused: graphs are read here, and written by harvesting alone.")
+        parameters = _parameters(scope)
+        form = next((value for key, value in parameters if key == "format" and value), None)
+        formats = choose(header(scope, b"accept"), form)
+        if formats.graph is None and form is not None:
+            raise NotAcceptable(f"A graph is not written as {form[:40]!r}; take ttl, nt, rdf, jsonld, nq or trig.")
+        name = self._name(scope, parameters)
+        only_graph, head = Choice(None, formats.graph), scope["method"] == "HEAD"
+        if name is None:
+            return QueryRequest(DEFAULT, only_graph, head=head)
+        return QueryRequest("", only_graph, graph_name=name, head=head)
+
+    def _name(self, scope: Message, parameters: list[tuple[str, str]]) -> str | None:
+        """The graph that a request names; None for the default graph."""
+        if scope["path"] != PATH:
+            return _iri(self._site.base_url + quote(scope["path"], _SAFE))
+        names = [value for key, value in parameters if key == "graph"]
+        default = any(key == "default" for key, _ in parameters)
+        if len(names) + default != 1:
+            raise RequestError(f"Name one graph: {PATH}?graph=IRI, or {PATH}?default for the default graph.")
+        return _iri(names[0]) if names else None
+
+
+def _prefix(site: Site, taken: set[str]) -> str | None:
+    """What the paths of graphs begin with, or None when they are elsewhere, or the path is taken."""
+    if not site.graph_base.startswith(f"{site.base_url}/") or not site.graph_base.endswith("/"):
+        return None
+    prefix = site.graph_base.removeprefix(site.base_url)
+    first = prefix.split("/")[1]
+    return None if not first or first in taken or urlsplit(site.base_url).path else prefix
+
+
+def _parameters(scope: Message) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, errors="strict")
+    except ValueError as error:
+        raise RequestError("The parameters are not percent-encoded UTF-8.") from error
+
+
+def _iri(text: str) -> str:
+    try:
+        return NamedNode(text).value
+    except ValueError as error:
+        raise RequestError(f"The graph {text[:200]!r} is not an absolute IRI: {error}.") from error

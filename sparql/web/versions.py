@@ -1,0 +1,97 @@
+"""The page of a version: what it changed, by subject."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from flask import Blueprint, Response, abort, make_response, render_template, request
+
+from sparql.web import changes
+from sparql.web.endpoint import RETRY_S
+from sparql.web.entity import labels, languages
+from sparql.web.questions import Budget
+from sparql.web.site import HTML, JSON, context, found, json_data, preferred
+from sparql.web.terms import LONGEST, Labels, address, outside, shorten
+
+versions = Blueprint("versions", __name__)
+
+READERS: Final = threading.BoundedSemaphore(4)
+"""Changes that are read at once: a long one keeps a thread and a core busy for seconds."""
+WAIT_S: Final = 1.0
+LABELS_S: Final = 3.0
+"""What labels may take: the page is of use without them."""
+
+log = logging.getLogger(__name__)
+
+
+@versions.get("/providers/<name:name>/versions/<int:n>")
+def version(name: str, n: int) -> Response:
+    """What a version changed, a page of subjects at a time; its record as JSON."""
+    catalog = context().catalog
+    provider = found(catalog.provider(name), name)
+    known = {record["n"]: record for record in catalog.versions(name)}
+    if n not in known:
+        there = f"it has {len(known)}, up to {max(known)}" if known else "it has none yet"
+        abort(404, f"{name} has no version {n}: {there}.")
+    if preferred(JSON, HTML) == JSON:
+        return json_data(known[n])
+    path = catalog.change(name, n)
+    page = _read(path, name, n) if path else None
+    response = make_response(
+        render_template(
+            "version.html",
+            provider=provider,
+            version=known[n],
+            older=n - 1 if n - 1 in known else None,
+            newer=n + 1 if n + 1 in known else None,
+            run=next((run for run in catalog.runs(name) if run.get("version") == n), None),
+            page=page,
+            after=_after(),
+            labels=_labels(page) if page else Labels(),
+            address=address,
+            outside=outside,
+            shorten=shorten,
+        )
+    )
+    response.vary.update(("Accept", "Accept-Language"))
+    return response
+
+
+def _after() -> str:
+    after = request.args.get("after", "")
+    if len(after) > LONGEST:
+        abort(400, f"`after` is an IRI; this one has more than {LONGEST:,} characters.")
+    return after
+
+
+def _read(path: Path, name: str, n: int) -> changes.Page:
+    if not READERS.acquire(timeout=WAIT_S):
+        abort(429, "Too many pages of changes are being made; try again in a while.", retry_after=RETRY_S)
+    try:
+        return changes.read(path, _after())
+    except (OSError, EOFError, SyntaxError, ValueError) as error:
+        log.error("The change %s cannot be read: %s", path, error)
+        abort(
+            500,
+            f"The file of the change that made version {n} of {name} is damaged; `harvest verify {name}` tells more.",
+        )
+    finally:
+        READERS.release()
+
+
+def _labels(page: changes.Page) -> Labels:
+    here = context()
+    tags = languages(request.accept_languages.values())
+    return labels(_mentioned(page), tags, Budget(here.ask, min(LABELS_S, here.limits.timeout_s)))
+
+
+def _mentioned(page: changes.Page) -> Iterator[str]:
+    for subject in page.subjects:
+        yield from (row.predicate for row in subject.rows)
+    yield from (subject.iri for subject in page.subjects)
+    for subject in page.subjects:
+        yield from (v.text for row in subject.rows for v in (row.old, row.new) if v and v.kind == "iri")
