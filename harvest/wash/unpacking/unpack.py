@@ -22,6 +22,7 @@ from harvest.wash.unpacking.entries import Damaged, Entry, Sort, Where
 from harvest.wash.unpacking.layers import Chain, chain_of
 from harvest.wash.unpacking.magic import HEAD, archive_of
 from harvest.wash.unpacking.members import STREAMED, Archive, Leaf, Place, Record
+from harvest.wash.unpacking.once import once
 from harvest.wash.unpacking.spool import IN_MEMORY, Filed, Source, Spool
 from harvest.wash.unpacking.volume import Meter, TooLarge, Volume
 
@@ -29,6 +30,9 @@ __all__ = ["LAYERS", "Archive", "Leaf", "TooLarge", "Volume", "opened", "unpack"
 
 LAYERS: Final = 4
 """Compressions within compressions that `opened` undoes; a deeper one is refused."""
+
+_SLOW = frozenset({"bzip2", "xz"})
+"""Compressions that take longer to undo than to write what they hold to disk."""
 
 _LOCK = re.compile("encrypt|passphrase", re.IGNORECASE)
 """What libarchive says where a password is missing that the entry did not tell of."""
@@ -103,7 +107,12 @@ class _Unpacking:
             message += f"install it (Debian: {archives.PACKAGE}) and harvest again"
             yield _closed(place, missing, Problem("archive", message))
         elif kind is None:
-            yield Leaf(where.names, chain.metered(self._meter).open, place.problems)
+            opener = chain.metered(self._meter).open
+            if _SLOW.isdisjoint(chain.kinds):
+                yield Leaf(where.names, opener, place.problems)
+            else:
+                with once(opener, self._scratch) as kept:
+                    yield Leaf(where.names, kept, place.problems)
         else:
             yield from self._entries(kind, chain, replace(place, depth=depth + 1))
 

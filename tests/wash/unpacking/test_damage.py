@@ -44,7 +44,7 @@ def test_each_opening_of_a_damaged_file_ends_alike(tmp_path: Path, pack: Callabl
     packed = pack(LONG)
     path = tmp_path / "dump"
     path.write_bytes(packed[: len(packed) // 2])
-    (leaf,) = unpack(Document(path, URL), Volume(), tmp_path)
+    leaf = next(unpacking := unpack(Document(path, URL), Volume(), tmp_path))
     assert isinstance(leaf, Leaf)
     ends = []
     for size in (100, 1 << 20):
@@ -56,6 +56,7 @@ def test_each_opening_of_a_damaged_file_ends_alike(tmp_path: Path, pack: Callabl
             with pytest.raises(type(caught.value)):
                 stream.read(1)
         ends.append(count)
+    assert list(unpacking) == []
     assert ends[0] == ends[1] > 0
 
 
