@@ -92,7 +92,7 @@ class Chain:
             stream = stack.enter_context(self._source.reader())
             for kind, tally in zip(self.kinds, self._tallies, strict=True):
                 layer = stack.enter_context(_Layer(kind, stream, self._where, tally))
-                stream = stack.enter_context(_Content(layer, BUFFER))
+                stream = stack.enter_context(Reader(layer, BUFFER))
             yield stream
 
     def head(self, size: int) -> bytes:
@@ -114,7 +114,7 @@ def chain_of(source: Source, where: Where, most: int) -> Chain:
     return chain
 
 
-class _Content(io.BufferedReader):
+class Reader(io.BufferedReader):
     """A buffered reader that gives what it has when the rest cannot be read. The next call says so."""
 
     def read(self, size: int | None = -1, /) -> bytes:

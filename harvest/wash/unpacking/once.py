@@ -14,6 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final
 
+from harvest.wash.unpacking.layers import Reader
+
 _BUFFER: Final = 1 << 18
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
@@ -42,7 +44,7 @@ class _Kept:
             return
         os.truncate(self._file, 0)
         with self._opener() as stream:
-            yield io.BufferedReader(_Copied(stream, self._file, self._completed), _BUFFER)
+            yield Reader(_Copied(stream, self._file, self._completed), _BUFFER)
 
     def _completed(self) -> None:
         self._complete = True
