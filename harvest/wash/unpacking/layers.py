@@ -118,6 +118,7 @@ class Reader(io.BufferedReader):
     """A buffered reader that gives what it has when the rest cannot be read. The next call says so."""
 
     def read(self, size: int | None = -1, /) -> bytes:
+        """So many bytes, or those before the end or the damage; without a size all of them, if none are damaged."""
         if size is None or size < 0:
             return super().read()
         pieces = [self.read1(size)]
