@@ -170,6 +170,8 @@ def test_an_interrupted_bench_leaves_nothing_behind(tmp_path: Path) -> None:
     """Gigabytes of temporary files and a server would stay with whoever pressed Ctrl-C."""
     command = [sys.executable, "-m", "bench", "--quick", "--only", "again"]
     environment = {"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    # A shell lets what it starts in the background ignore Ctrl-C, and children inherit that.
+    command = ["env", "--default-signal=INT", *command]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert "importing" in process.stderr.readline()
