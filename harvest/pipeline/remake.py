@@ -53,7 +53,10 @@ def remade(workshop: Workshop, commits: Sequence[Commit], folder: Path) -> Itera
     """
     missing = {n for n, commit in enumerate(commits, 1) if commit.n != n}
     if missing:
-        raise StorageError(f"the logs do not tell of version {min(missing)}; the versions after it cannot be made")
+        raise StorageError(
+            f"the logs do not tell of version {min(missing)}, and it cannot be made again, nor those after it: it was "
+            "harvested before this instance wrote logs, or a log is missing (`harvest archive verify` says which)"
+        )
     files = GraphFiles(folder)
     files.prepare()
     with workshop.room() as keep:
