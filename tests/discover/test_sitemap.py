@@ -151,7 +151,7 @@ def test_hostile_sitemaps_end_soon(body: str, reason: str | None) -> None:
     else:
         with pytest.raises(DescriptionError, match=reason):
             found(body)
-    assert time.perf_counter() - began < 5
+    assert time.perf_counter() - began < 20
 
 
 def test_as_many_urls_as_the_protocol_allows_are_read() -> None:

@@ -380,7 +380,7 @@ def test_equal_queries_at_once_are_one(shelf: Shelf, tmp_path: Path) -> None:
             one = time.monotonic() - began
             began = time.monotonic()
             answers = await asyncio.gather(*(ask(recall, HEAVY) for _ in range(10)))
-            assert time.monotonic() - began < 4 * one
+            assert time.monotonic() - began < 6 * one
             assert len({body for body, _ in answers}) == 1
             assert sorted(remembered for _, remembered in answers) == [False] + [True] * 9
 
@@ -392,10 +392,10 @@ def test_a_failure_is_that_of_all_who_wait_for_it(shelf: Shelf, tmp_path: Path) 
     endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
 
     async def run() -> None:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=0.5)) as recall:
+        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=1)) as recall:
             began = time.monotonic()
-            failed = await asyncio.gather(*(ask(recall, endless) for _ in range(5)), return_exceptions=True)
-            assert time.monotonic() - began < 2
+            failed = await asyncio.gather(*(ask(recall, endless) for _ in range(10)), return_exceptions=True)
+            assert time.monotonic() - began < 6
             assert {type(error) for error in failed} == {QueryTimeout}
 
     asyncio.run(run())
