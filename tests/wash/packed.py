@@ -7,9 +7,11 @@ import ctypes
 import gzip
 import io
 import lzma
+import os
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import libarchive
@@ -159,3 +161,12 @@ class Unpacked:
     def problems(self) -> list[tuple[str, str]]:
         """Kind and message of every problem, in order."""
         return [(problem.kind, problem.message) for item in self.items for problem in item.problems]
+
+
+def open_in(folder: Path) -> int:
+    """How many files of a folder this process has open, those without a name included."""
+    count = 0
+    for descriptor in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # closed since it was listed
+            count += os.readlink(f"/proc/self/fd/{descriptor}").startswith(f"{folder}/")
+    return count

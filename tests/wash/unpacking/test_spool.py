@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 import random
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from harvest.wash.unpacking.spool import IN_MEMORY, Filed, Spool
+from tests.wash.packed import open_in
 
 DATA = random.Random(3).randbytes(IN_MEMORY + 100_000)
 
@@ -45,15 +44,6 @@ def test_a_reader_seeks(tmp_path: Path, size: int) -> None:
         assert stream.seek(10, io.SEEK_CUR) == 20
         assert stream.tell() == 20
     spool.close()
-
-
-def open_in(folder: Path) -> int:
-    """How many files of a folder this process has open, those without a name included."""
-    count = 0
-    for descriptor in os.listdir("/proc/self/fd"):
-        with suppress(FileNotFoundError):  # closed since it was listed
-            count += os.readlink(f"/proc/self/fd/{descriptor}").startswith(f"{folder}/")
-    return count
 
 
 def test_small_things_touch_no_disk_and_large_ones_have_no_name(tmp_path: Path) -> None:
