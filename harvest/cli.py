@@ -9,17 +9,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
 from harvest import cli_archive, cli_seeds, cli_track, cli_wash, show
-from harvest.command import Failed, as_json, settings_of, told
+from harvest.command import Failed, as_json, order, settings_of, told
 from harvest.config import load_settings
 from harvest.errors import HarvestError
-from harvest.settings import Settings
 from sparql.errors import SparqlError
 
 
@@ -44,7 +41,7 @@ def serve(config: Path | None) -> None:
 @told
 def run(names: tuple[str, ...], config: Path | None, as_json: bool) -> None:
     """Harvest providers now and once: those NAMED whatever their dates, or all that are due."""
-    _order(settings_of(config), "run", names, as_json, show.results)
+    order(settings_of(config), "run", names, as_json, show.results)
 
 
 @main.command()
@@ -53,7 +50,7 @@ def run(names: tuple[str, ...], config: Path | None, as_json: bool) -> None:
 @told
 def approve(name: str, config: Path | None, as_json: bool) -> None:
     """Let through what the shrink guard holds for provider NAME."""
-    _order(settings_of(config), "approve", (name,), as_json, show.results)
+    order(settings_of(config), "approve", (name,), as_json, show.results)
 
 
 @main.command()
@@ -62,7 +59,7 @@ def approve(name: str, config: Path | None, as_json: bool) -> None:
 @told
 def forget(name: str, config: Path | None, as_json: bool) -> None:
     """Remove graph, files and history of provider NAME, which no longer stands in the registry."""
-    _order(settings_of(config), "forget", (name,), as_json, show.results)
+    order(settings_of(config), "forget", (name,), as_json, show.results)
 
 
 @main.command()
@@ -70,7 +67,7 @@ def forget(name: str, config: Path | None, as_json: bool) -> None:
 @told
 def export(config: Path | None, as_json: bool) -> None:
     """Bring the exports to the current versions now."""
-    _order(settings_of(config), "export", (), as_json, show.files)
+    order(settings_of(config), "export", (), as_json, show.files)
 
 
 @main.command()
@@ -79,26 +76,7 @@ def export(config: Path | None, as_json: bool) -> None:
 @told
 def verify(names: tuple[str, ...], config: Path | None, as_json: bool) -> None:
     """Prove that filed bytes, changes, snapshot, store and export agree, for all providers or those NAMED."""
-    _order(settings_of(config), "verify", names, as_json, show.proofs)
-
-
-def _order(
-    settings: Settings, command: str, names: Iterable[str], as_json: bool, printed: Callable[[dict[str, Any]], None]
-) -> None:
-    """Carry out a command here or in the process that serves, and print its answer."""
-    from harvest.orders import carry_out  # opens stores; `--help` need not wait for that
-
-    show.quiet_log()
-    with show.progress() as on_step:
-        answer = carry_out(settings, command, list(names), on_step)
-    if as_json:
-        click.echo(json.dumps(answer, indent=2))
-    else:
-        printed(answer)
-    if not answer["ok"]:
-        if "error" in answer and not as_json:
-            raise Failed(answer["error"])
-        sys.exit(1)
+    order(settings_of(config), "verify", names, as_json, show.proofs)
 
 
 @main.command()
@@ -128,7 +106,7 @@ def check(registry: Path | None, online: bool, config: Path | None, as_json: boo
 @told
 def rebuild(names: tuple[str, ...], check: bool, config: Path | None, as_json: bool) -> None:
     """Make the versions of provider NAMES again from the archive alone, compare, and put them in place."""
-    _order(settings_of(config), "rebuild --check" if check else "rebuild", names, as_json, show.rebuilt)
+    order(settings_of(config), "rebuild --check" if check else "rebuild", names, as_json, show.rebuilt)
 
 
 @main.command()

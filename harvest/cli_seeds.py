@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from harvest import show, show_seeds
-from harvest.command import Failed, as_json, settings_of, told
+from harvest import show_seeds
+from harvest.command import as_json, order, settings_of, told
 from harvest.model import Status
 from harvest.settings import Settings
 
@@ -110,7 +110,7 @@ def remove(uri: str, config: Path | None) -> None:
 @told
 def run(uris: tuple[str, ...], config: Path | None, as_json: bool) -> None:
     """Download and wash seeds now and once: those given whatever their dates, or all that are stale."""
-    _order(settings_of(config), "seeds run", uris, as_json, show_seeds.results)
+    order(settings_of(config), "seeds run", uris, as_json, show_seeds.results)
 
 
 @seeds.command()
@@ -119,7 +119,7 @@ def run(uris: tuple[str, ...], config: Path | None, as_json: bool) -> None:
 @told
 def load(hash_: str, config: Path | None, as_json: bool) -> None:
     """Put a clean document, or all that a seed, download or entry gave, into graphs of their own."""
-    _order(settings_of(config), "seeds load", (hash_,), as_json, show_seeds.graphs)
+    order(settings_of(config), "seeds load", (hash_,), as_json, show_seeds.graphs)
 
 
 @seeds.command()
@@ -128,23 +128,4 @@ def load(hash_: str, config: Path | None, as_json: bool) -> None:
 @told
 def unload(hash_: str, config: Path | None, as_json: bool) -> None:
     """Take what `load` put into graphs out again."""
-    _order(settings_of(config), "seeds unload", (hash_,), as_json, show_seeds.graphs)
-
-
-def _order(
-    settings: Settings, command: str, words: Iterable[str], as_json: bool, printed: Callable[[dict[str, Any]], None]
-) -> None:
-    """Carry out a command here or in the process that serves, and print its answer."""
-    from harvest.orders import carry_out
-
-    show.quiet_log()
-    with show.progress() as on_step:
-        answer = carry_out(settings, command, list(words), on_step)
-    if as_json:
-        click.echo(json.dumps(answer, indent=2))
-    else:
-        printed(answer)
-    if not answer["ok"]:
-        if "error" in answer and not as_json:
-            raise Failed(answer["error"])
-        sys.exit(1)
+    order(settings_of(config), "seeds unload", (hash_,), as_json, show_seeds.graphs)

@@ -1,15 +1,18 @@
-"""What every command has: `--config`, `--json`, errors as one line and an exit code."""
+"""What commands share: `--config`, `--json`, errors as one line, exit codes, orders to who has the data."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
 import click
 
+from harvest import show
 from harvest.config import load_settings
 from harvest.errors import HarvestError
 from harvest.settings import Settings
@@ -55,3 +58,22 @@ def settings_of(config: Path | None) -> Settings:
             f"no settings file: {' and '.join(map(str, PLACES))} are not here; name one with --config or HARVEST_CONFIG"
         )
     return load_settings(found, os.environ)
+
+
+def order(
+    settings: Settings, command: str, words: Iterable[str], as_json: bool, printed: Callable[[dict[str, Any]], None]
+) -> None:
+    """Carry out a command here or in the process that serves, and print its answer."""
+    from harvest.orders import carry_out  # opens stores; `--help` need not wait for that
+
+    show.quiet_log()
+    with show.progress() as on_step:
+        answer = carry_out(settings, command, list(words), on_step)
+    if as_json:
+        click.echo(json.dumps(answer, indent=2))
+    else:
+        printed(answer)
+    if not answer["ok"]:
+        if "error" in answer and not as_json:
+            raise Failed(answer["error"])
+        sys.exit(1)

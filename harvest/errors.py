@@ -99,9 +99,11 @@ class FetchError(HarvestError):
 
     Attributes:
         http: What was answered up to then.
+        asked: The URL as it was asked for; `url` is where it failed, which may be that of a redirect.
     """
 
     http: tuple[Hop, ...] = ()
+    asked: str | None = None
 
 
 class RefusedError(FetchError):

@@ -85,7 +85,7 @@ class WashSettings:
     memory: int = GIB // 4
     threshold: float = 0.01
     max_bytes: int = 256 * GIB
-    max_ratio: float = 1000
+    max_ratio: float = 200
     max_entries: int = 100_000
     max_depth: int = 8
 

@@ -85,6 +85,7 @@ class Exchange:
             if error.url not in (self._order.url, self._start.url):
                 _add(error, f"asked for as {without_userinfo(self._order.url)}")
             error.http = tuple(self._hops)
+            error.asked = self._order.url
             raise
         finally:
             self._body.discard()

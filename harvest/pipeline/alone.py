@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from harvest.archive.content import ContentStore
+from harvest.archive.layout import digest_of
 from harvest.errors import HarvestError, StorageError
 from harvest.fetch.client import Client
 from harvest.fetch.download import ACCEPT
@@ -21,8 +21,7 @@ from harvest.settings import Settings
 from harvest.wash import process
 from harvest.wash.canonical import Washed, wash
 from harvest.wash.leaves import Progress
-
-_HASH = "hash://sha256/"
+from sparql.rdf import HASH_URI
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def wash_alone(settings: Settings, order: Order, deliver: Callable[[Clean], None
             document = _document(settings, order, client, room)
             washed = _washed(settings, order, document, client, room)
             graph = order.graph or document.url
-            filed = _digest(document.path)
+            filed = digest_of(document.path)
             deliver(Clean(document.url, graph, *filed, washed.snapshot, washed.blank_nodes, washed.documents[0]))
     finally:
         client.close()
@@ -101,8 +100,8 @@ def _document(settings: Settings, order: Order, client: Client, room: Path) -> D
         with path.open("wb") as out:
             shutil.copyfileobj(order.stdin, out, 1 << 20)
         return Document(path, order.base or "file:///dev/stdin", order.media_type)
-    if source.startswith(_HASH):
-        path = ContentStore(settings.data_dir / "content").path(source.removeprefix(_HASH))
+    if match := HASH_URI.fullmatch(source):
+        path = ContentStore(settings.data_dir / "content").path(match[1])
         return Document(path, order.base or source, order.media_type)
     if source.split(":", 1)[0].lower() in ("http", "https"):
         fetched = client.get(source, Validators(), Limits(), accept=ACCEPT, into=room)
@@ -131,9 +130,3 @@ def _washed(settings: Settings, order: Order, document: Document, client: Client
             return None
 
     return contexts.supplied(washed, fetched)
-
-
-def _digest(path: Path) -> tuple[str, int]:
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return digest, path.stat().st_size

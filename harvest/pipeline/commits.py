@@ -18,10 +18,10 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from harvest.archive.layout import Name, name_of
 from harvest.model import Coverage, Delta, Document
 from sparql.rdf import DCTERMS, HARVEST, PROV, VOID, XSD
 
-HASH = "hash://sha256/"
 _DATE_TIME = NamedNode(XSD + "dateTime")
 
 Node = NamedNode | Literal
@@ -132,7 +132,7 @@ def _used(version: NamedNode, kind: str, number: int, item: Used) -> Iterator[tu
     node = NamedNode(f"{version.value}#{kind}-{number}")
     yield version, HARVEST + kind, node
     yield node, HARVEST + "position", Literal(number)
-    yield node, HARVEST + "content", NamedNode(HASH + item.digest)
+    yield node, HARVEST + "content", NamedNode(Name(item.digest).uri)
     yield node, HARVEST + "finalUrl", Literal(item.url, datatype=NamedNode(XSD + "anyURI"))
     if item.media_type is not None:
         yield node, DCTERMS + "format", Literal(item.media_type)
@@ -181,7 +181,7 @@ def _items(nodes: Iterable[str], facts: Mapping[str, Mapping[str, list[str]]]) -
     items.sort(key=lambda item: int(item[HARVEST + "position"][0]))
     return tuple(
         Used(
-            item[HARVEST + "content"][0].removeprefix(HASH),
+            name_of(item[HARVEST + "content"][0]).digest,
             item[HARVEST + "finalUrl"][0],
             item.get(DCTERMS + "format", [None])[0],
         )

@@ -191,7 +191,7 @@ class Crawl:
     def _record_failure(self, urls: Sequence[str], error: FetchError, began: datetime, informed: str | None) -> None:
         if self._stopping.is_set():
             return  # the failure is ours
-        url = without_userinfo(_asked(urls, error))
+        url = without_userinfo(error.asked or error.url or urls[0])
         status = error.status if isinstance(error, StatusError) else None
         self._add(Download(new_activity(), url, began, self.clock(), None, status, error.message, informed))
 
@@ -248,14 +248,3 @@ def _essence(capture: Capture) -> tuple[object, ...]:
     Validators do not, and neither does the query of the address after redirects: some servers change them each time.
     """
     return capture.digest, capture.final_url.split("?")[0], capture.media_type, capture.status
-
-
-def _asked(urls: Sequence[str], error: FetchError) -> str:
-    """Which of the URLs failed: an error has the address where it happened, which may be that of a redirect."""
-    where = error.url or ""
-    if len(urls) == 1 or where in urls:
-        return where if where in urls else urls[0]
-    named = [error.http[0].uri] if error.http else []
-    bare = {without_userinfo(url): url for url in urls}
-    told = [url for url in bare if error.message.endswith(f"asked for as {url}")]
-    return next((bare[url] for url in [*named, *told] if url in bare), where)

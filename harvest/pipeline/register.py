@@ -57,7 +57,7 @@ class Register:
 
     def _failed(self, begun: dict[str, str], error: HarvestError) -> None:
         """Tell the dump that failed why, and the others that they were given up for it."""
-        at = error.url if error.url in begun else next(iter(begun)) if len(begun) == 1 else None
+        at = error.asked if isinstance(error, FetchError) else None
         http = error.http if isinstance(error, FetchError) else ()
         now = self.workshop.clock()
         for url, download in begun.items():

@@ -1,22 +1,19 @@
 """
 Unpacking once what is slow to unpack: the first reading that comes to the end is kept for those after it.
 
-A document is counted before it is read. bzip2 gives 80 MB a second and xz 150, which is slower than all that follows.
+A document is counted before it is read, and bzip2 gives 80 MB a second, which is slower than all that follows.
 """
 
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from harvest.wash.unpacking.layers import Reader
-
-_BUFFER: Final = 1 << 18
+from harvest.wash.unpacking.spool import BUFFER, Spool
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
@@ -24,68 +21,64 @@ Opener = Callable[[], AbstractContextManager[BinaryIO]]
 @contextmanager
 def once(opener: Opener, scratch: Path) -> Iterator[Opener]:
     """What opens the same bytes, and unpacks them once if they can be read to their end; until the block ends."""
-    with TemporaryFile(dir=scratch, buffering=0) as file:
-        yield _Kept(opener, file.fileno()).open
+    kept = _Kept(opener, scratch)
+    try:
+        yield kept.open
+    finally:
+        kept.close()
 
 
 class _Kept:
-    """A document and the file that its bytes are kept in."""
+    """A document, and its bytes once they were read to their end."""
 
-    def __init__(self, opener: Opener, file: int) -> None:
+    def __init__(self, opener: Opener, scratch: Path) -> None:
         self._opener = opener
-        self._file = file
-        self._complete = False
+        self._scratch = scratch
+        self._spool: Spool | None = None
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """The bytes from the first one."""
-        if self._complete:
-            yield io.BufferedReader(_Place(self._file), _BUFFER)
+        if self._spool is not None:
+            yield self._spool.reader()
             return
-        os.truncate(self._file, 0)
-        with self._opener() as stream:
-            yield Reader(_Copied(stream, self._file, self._completed), _BUFFER)
+        spool = Spool(self._scratch)
+        try:
+            with self._opener() as stream:
+                passed = _Passed(stream, spool.put)
+                yield Reader(passed, BUFFER)
+            if passed.ended and self._spool is None:
+                self._spool = spool
+        finally:
+            if self._spool is not spool:
+                spool.close()
 
-    def _completed(self) -> None:
-        self._complete = True
-
-
-class _Place(io.RawIOBase):
-    """A file that is read from its beginning, whoever else reads it."""
-
-    def __init__(self, file: int) -> None:
-        self._file = file
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # typeshed asks for WriteableBuffer
-        count = os.preadv(self._file, [buffer], self._at)
-        self._at += count
-        return count
+    def close(self) -> None:
+        """Give up the bytes."""
+        if self._spool is not None:
+            self._spool.close()
 
 
-class _Copied(io.RawIOBase):
-    """A stream whose bytes are written to a file as they pass."""
+class _Passed(io.RawIOBase):
+    """
+    A stream whose bytes are put somewhere as they pass.
 
-    def __init__(self, stream: BinaryIO, file: int, completed: Callable[[], None]) -> None:
+    Attributes:
+        ended: Whether all of them have.
+    """
+
+    def __init__(self, stream: BinaryIO, put: Callable[[bytes], None]) -> None:
+        self.ended = False
         self._stream = stream
-        self._file = file
-        self._completed = completed
-        self._at = 0
+        self._put = put
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # typeshed asks for WriteableBuffer
         data = self._stream.read(len(buffer))
-        if not data:
-            self._completed()
-            return 0
-        written = 0
-        while written < len(data):
-            written += os.pwrite(self._file, memoryview(data)[written:], self._at + written)
-        self._at += len(data)
+        self.ended = not data
+        if data:
+            self._put(data)
         buffer[: len(data)] = data
         return len(data)

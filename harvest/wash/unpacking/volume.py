@@ -27,7 +27,7 @@ class Volume:
 
     max_bytes: int = 256 << 30
     max_ratio: float = 200.0
-    max_entries: int = 1_000_000
+    max_entries: int = 100_000
     max_depth: int = 8
 
 
