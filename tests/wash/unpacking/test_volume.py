@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harvest.errors import WashError
+from harvest.settings import WashSettings
 from harvest.wash.unpacking.unpack import TooLarge, Volume
 from harvest.wash.unpacking.volume import RATIO_FROM, Meter, Tally
 from tests.wash.packed import PACK, TEXT, URL, Unpacked, archive, zipped
@@ -175,3 +176,9 @@ def test_a_limit_that_was_reached_is_a_permanent_error() -> None:
     """The same dump would be too large again."""
     assert issubclass(TooLarge, WashError)
     assert not TooLarge("m").retriable
+
+
+def test_the_limits_are_those_of_the_settings() -> None:
+    """Washing without an instance and in one must not differ in what they take for a bomb."""
+    settings = WashSettings()
+    assert Volume() == Volume(settings.max_bytes, settings.max_ratio, settings.max_entries, settings.max_depth)
