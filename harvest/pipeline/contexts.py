@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, TypeVar
 
 import structlog
@@ -19,30 +20,36 @@ T = TypeVar("T")
 log = structlog.get_logger()
 
 MOST: Final = 32
-"""Contexts of one dataset; the largest number seen in the wild is 4."""
+"""Contexts of one dataset."""
 
 FRESH: Final = timedelta(days=1)
 """How long a context is used without asking for it again."""
 
 LIMITS: Final = Limits(16 << 20, 120)
-"""Size and seconds; schema.org's context has 200 kB."""
+"""Bytes and seconds of one context."""
 
 ACCEPT: Final = "application/ld+json, application/json;q=0.9, */*;q=0.1"
 
 
-def with_contexts(workshop: Workshop, washing: Callable[[Mapping[str, Path | None]], T]) -> T:
+Contexts = Mapping[str, Path | None]
+"""Where the bytes of contexts are, by URL; None for one that cannot be had."""
+
+
+def with_contexts(workshop: Workshop, washing: Callable[[Contexts], T], known: Contexts = MappingProxyType({})) -> T:
     """
-    What `washing` returns once it has all the contexts that it asks for, fetched and filed by the instance.
+    What `washing` returns once it has all the contexts that it asks for; those not known are fetched and filed.
 
     Raises:
         WashError: It asks for more than `MOST`.
     """
-    return supplied(washing, partial(context, workshop))
+    return supplied(washing, partial(context, workshop), known)
 
 
-def supplied(washing: Callable[[Mapping[str, Path | None]], T], fetch: Callable[[str], Path | None]) -> T:
-    """What `washing` returns once `fetch` has given it all the contexts that it asks for; None where there is none."""
-    had: dict[str, Path | None] = {}
+def supplied(
+    washing: Callable[[Contexts], T], fetch: Callable[[str], Path | None], known: Contexts = MappingProxyType({})
+) -> T:
+    """What `washing` returns once `fetch` has given it all the contexts that it asks for beside those known."""
+    had = dict(known)
     while True:
         try:
             return washing(had)

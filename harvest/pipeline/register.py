@@ -7,20 +7,16 @@ asked for.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
 
 from harvest.errors import FetchError, HarvestError
-from harvest.model import Capture, Document, Hop, Part, Problem, Status
+from harvest.model import Capture, Document, Hop, Part, Problem
 from harvest.pipeline import seedfacts
+from harvest.pipeline.way import Way
 from harvest.pipeline.workshop import Workshop
 from harvest.seeds import seed_hash
 from harvest.wash.leaves import Progress
-
-PACE_S: Final = 1.0
-"""Seconds between two states of one dump that are filed while it is washed; the last one always is."""
 
 
 class Register:
@@ -67,17 +63,12 @@ class Register:
 
     def hearing(self, documents: Sequence[Document], urls: Sequence[str]) -> Callable[[Progress], None]:
         """What files how far the washing of dumps is; `urls` are what the documents were asked for as."""
-        names = {document.url: self._download(url) for document, url in zip(documents, urls, strict=True)}
-        last: dict[str, tuple[float, Status]] = {}
+        begun = ((document, self._download(url)) for document, url in zip(documents, urls, strict=True))
+        ways = {document.url: Way(self.workshop.ledger, download) for document, download in begun if download}
 
         def heard(progress: Progress) -> None:
-            at, status = last.get(progress.url, (0.0, Status.FILED))
-            now = time.monotonic()
-            if progress.names or progress.status is status or now - at < PACE_S:
-                return
-            last[progress.url] = (now, progress.status)
-            if download := names.get(progress.url):
-                self.workshop.ledger.documents.advance(download, progress.status)
+            if progress.url in ways:
+                ways[progress.url].hear(progress)
 
         return heard
 

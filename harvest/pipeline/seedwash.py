@@ -12,17 +12,14 @@ import structlog
 
 from harvest.errors import UnknownName, WashError
 from harvest.ledger import Clean, DocumentRecord, hashes_of
-from harvest.model import Content, Document, Part, Problem, Snapshot, Status
+from harvest.model import Content, Document, Part, Problem, Snapshot
 from harvest.pipeline import seedgraphs
 from harvest.pipeline.washing import separately
+from harvest.pipeline.way import Way
 from harvest.pipeline.workshop import Workshop
 from harvest.seeds import place_graph
-from harvest.wash.leaves import Progress
 
 log = structlog.get_logger()
-
-_BEFORE: Final = {Status.GUESSING: Status.UNARCHIVED, Status.PARSING: Status.GUESSED}
-"""States that are passed without anything being done in them; washing tells only what it does."""
 
 FILERS: Final = 8
 """Files that wait for the disk at once."""
@@ -51,25 +48,17 @@ def wash(workshop: Workshop, download: DocumentRecord) -> None:
 
 def _parts(workshop: Workshop, download: DocumentRecord, room: Path) -> tuple[Part, ...]:
     assert download.sha256 is not None and download.final_url is not None
-    heard = [Status.FILED]
-
-    def hear(progress: Progress) -> None:
-        if not progress.names and progress.status is not heard[0]:
-            heard[0] = progress.status
-            for status in (_BEFORE.get(progress.status), progress.status):
-                if status is not None:
-                    workshop.ledger.documents.advance(download.hash, status)
-
+    way = Way(workshop.ledger, download.hash)
     graph = partial(place_graph, workshop.settings.graph_base, download.seed)
     began = workshop.clock()
     try:
         document = Document(workshop.content.path(download.sha256), download.final_url, download.media_type)
-        return separately(workshop, document, graph, room, hear)
+        return separately(workshop, document, graph, room, way.hear)
     except (WashError, UnknownName) as error:
         log.info("seed not washed", url=download.final_url, reason=error.message)
         problem = Problem("cut-off", error.message, error.line, error.column, error.excerpt)
         ended = workshop.clock()
-        return (Part((), heard[0], began, ended, whole=False, problems=(problem,), counts={problem.kind: 1}),)
+        return (Part((), way.status, began, ended, whole=False, problems=(problem,), counts={problem.kind: 1}),)
 
 
 def _filed(workshop: Workshop, download: DocumentRecord, parts: Sequence[Part]) -> Iterator[Clean]:

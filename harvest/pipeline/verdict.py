@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -28,7 +29,7 @@ def check(documents: Sequence[Document], parts: Sequence[Sequence[Part]], thresh
         if broken is not None:
             raise _error(document, broken, "cannot be read to its end")
         if all(part.status is not Status.PARSED for part in its):
-            raise _error(document, its[0] if len(its) == 1 else its[-1], "holds no RDF")
+            raise _error(document, its[-1], "holds no RDF")
     dropped = sum(part.dropped for its in parts for part in its)
     total = dropped + sum(part.statements for its in parts for part in its)
     if dropped > threshold * total:
@@ -57,14 +58,10 @@ def findings(documents: Sequence[Document], parts: Sequence[Sequence[Part]]) -> 
         for part, problem in told:
             place = (problem.line, problem.column, problem.excerpt)
             yield Finding(problem.kind, f"{_title(document, part)}: {problem.message}", document.url, *place)
-        count = sum(sum(part.counts.values()) for part in its)
-        if count > len(told):
-            kinds: dict[str, int] = {}
-            for part in its:
-                for kind, number in part.counts.items():
-                    kinds[kind] = kinds.get(kind, 0) + number
+        kinds = sum((Counter(part.counts) for part in its), Counter[str]())
+        if kinds.total() > len(told):
             said = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
-            yield Finding("more", f"{document.url} has {count} problems in all: {said}", document.url)
+            yield Finding("more", f"{document.url} has {kinds.total()} problems in all: {said}", document.url)
 
 
 def _error(document: Document, part: Part, what: str) -> WashError:

@@ -50,7 +50,9 @@ def union(
         target = room / "input.nq"
         return process.call(wash, bounds, given, graph, target, settings.memory, terms(settings, room)), given
 
-    return with_contexts(workshop, washed)
+    # Those of a version that is made again are told in the log: the ones that were used then, not those of today.
+    known = {url: path for document in documents for url, path in document.contexts.items()}
+    return with_contexts(workshop, washed, known)
 
 
 def separately(

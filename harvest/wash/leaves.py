@@ -163,12 +163,12 @@ class _Reading:
         self._tell(Status.GUESSING)
         content = examined.content
         name = self.leaf.names[-1] if self.leaf.names else self.document.url
-        found = sniff(examined.head, media_type, name, whole=examined.whole) or _declared(examined, media_type, name)
+        declared = by_media_type(media_type) or by_extension(name)
+        found = sniff(examined.head, media_type, name, whole=examined.whole) or _trusted(declared, examined)
         if found is None:
             self.problems.add(Problem("no-rdf", f"{title} holds no RDF that can be recognised"))
             return replace(_part(self.leaf.names, Status.GUESSING, self.began, self.problems), content=content)
         self._tell(Status.PARSING)
-        declared = by_media_type(media_type) or by_extension(name)
         if declared not in (None, found):
             self.problems.add(Problem("format", f"{title} is declared as {declared.name} and was read as {found.name}"))
         text = Text(
@@ -195,9 +195,8 @@ class _Reading:
         tell(Progress(self.document.url, self.leaf.names, status))
 
 
-def _declared(examined: Reading, media_type: str | None, name: str) -> Format | None:
+def _trusted(declared: Format | None, examined: Reading) -> Format | None:
     """The declared format of a text that looks like nothing: read as that, its errors have a place."""
-    declared = by_media_type(media_type) or by_extension(name)
     told = declared in _TEXTUAL and examined.content.encoding is not None
     return declared if told and not examined.head.lstrip().startswith((b"<?", b"<!", b"{", b"[")) else None
 

@@ -28,8 +28,23 @@ def test_a_remote_context_is_fetched_and_filed(
     release(provider, 1, "one")
     assert [result.outcome.value for result in instance.tick("p")] == ["committed"]
     assert instance.graph("p") == {NAMED.format("a", "one")}
-    provider.pages.clear()
+
+
+def test_a_version_is_made_again_with_the_context_of_then(
+    instance: Instance, provider: ProviderServer, registered: Register
+) -> None:
+    """Offline, long afterwards, and whatever the context says today: the log names the bytes that were used."""
+    registered()
+    provider.put("/context.jsonld", CONTEXT, "application/ld+json")
+    release(provider, 1, "one")
+    instance.tick("p")
+    instance.clock.forward(days=30)
+    other = json.dumps({"@context": {"name": "http://other.example/name"}})
+    provider.put("/context.jsonld", other, "application/ld+json")
+    asked = len(provider.requests)
     assert [version.same for version in instance.desk.rebuild("p")] == [True]
+    assert len(provider.requests) == asked
+    assert instance.graph("p") == {NAMED.format("a", "one")}
 
 
 def test_a_context_is_asked_for_once_a_day(instance: Instance, provider: ProviderServer, registered: Register) -> None:
