@@ -26,6 +26,7 @@ from harvest.pipeline.rebuild import as_json as rebuilt_json
 from harvest.pipeline.tracking import Plan, track
 from harvest.pipeline.tracking import as_json as tracked_json
 from harvest.settings import Settings
+from sparql.errors import SparqlError
 
 log = structlog.get_logger()
 
@@ -83,8 +84,10 @@ def execute(desk: Desk, command: str, names: Sequence[str]) -> Answer:
     }
     try:
         return commands[command](desk, names)
-    except HarvestError as error:
+    except (HarvestError, SparqlError) as error:
         return {"ok": False, "error": error.message, "results": []}
+    except OSError as error:
+        return {"ok": False, "error": str(error), "results": []}
 
 
 def _run(desk: Desk, names: Sequence[str]) -> Answer:
@@ -185,7 +188,7 @@ class Inbox:
     def serve(self) -> None:
         """Begin everything that waits; nothing is written when nothing does."""
         while (request := self._desk.workshop.ledger.requests.take(now_utc())) is not None:
-            log.info("asked", command=request.command, providers=list(request.names))
+            log.info("asked", command=request.command, words=len(request.names))
             self._threads.submit(self._answer, request)
 
     def _answer(self, request: Request) -> None:

@@ -97,17 +97,18 @@ class Documents:
         with self.database.transaction() as db:
             _advance(db, hash, status)
 
-    def record(self, download: str, parts: Sequence[Part], clean: Sequence[Clean] = ()) -> None:
+    def record(self, download: str, parts: Sequence[Part], clean: Sequence[Clean] = ()) -> list[str]:
         """
         File what became of a download and of all that is in it, and the clean documents, in one transaction.
 
         The part without names is the download itself; `harvest.ledger.hashes_of` names them all. An archive that has
-        entries but no part of its own is filed as `depleted`. Recording again replaces what was recorded.
+        entries but no part of its own is filed as `depleted`. Recording again replaces what was recorded. Where an
+        older clean document of a place is loaded, the new one is to be; returns the hashes of those that give way.
         """
         with self.database.transaction() as db:
             found = db.execute("SELECT seed FROM document WHERE hash = ?", (download,)).fetchone()
             if found is None:
-                return  # the seed was removed meanwhile
+                return []  # the seed was removed meanwhile
             entries = "DELETE FROM document WHERE download = ? AND hash != download AND status != 'cleaned'"
             db.execute(entries, (download,))
             for root in (part for part in parts if not part.names):
@@ -116,15 +117,7 @@ class Documents:
             named = zip(hashes_of(download, parts), parts, strict=True)
             _set_problems(db, {hash: part.problems for hash, part in named if part.problems or not part.names})
             _set_clean(db, clean)
-
-    def cleaned(self, clean: Sequence[Clean]) -> None:
-        """
-        File the clean documents that downloads or entries gave; the hash of each is the SHA-256 of its file.
-
-        One that is there already belongs to the newest dirty document from now on, and stays loaded if it is.
-        """
-        with self.database.transaction() as db:
-            _set_clean(db, clean)
+            return _replace_loaded(db, clean)
 
     def get(self, hash: str) -> DocumentRecord | None:
         """A download, an entry or a clean document by its hash, or None."""
@@ -226,6 +219,15 @@ class Documents:
 def _set_clean(db: sqlite3.Connection, clean: Sequence[Clean]) -> None:
     db.executemany("UPDATE document SET clean = ? WHERE hash = ?", [(c.snapshot.digest, c.dirty) for c in clean])
     db.executemany(_INSERT_CLEAN, [clean_row(found) for found in clean])
+
+
+def _replace_loaded(db: sqlite3.Connection, clean: Sequence[Clean]) -> list[str]:
+    """Have new clean documents take the places of loaded ones; returns the hashes of those."""
+    held = {row["graph"]: str(row["hash"]) for row in db.execute("SELECT graph, hash FROM document WHERE loaded")}
+    newer = {c.graph: c.snapshot.digest for c in clean if held.get(c.graph) not in (None, c.snapshot.digest)}
+    for graph, hash in newer.items():
+        db.execute("UPDATE document SET loaded = (hash = ?) WHERE graph = ?", (hash, graph))
+    return [held[graph] for graph in newer]
 
 
 def _advance(db: sqlite3.Connection, hash: str, status: Status) -> None:

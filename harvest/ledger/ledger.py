@@ -23,7 +23,7 @@ from harvest.ledger.records import (
     stamp,
 )
 from harvest.ledger.requests import Requests
-from harvest.ledger.rows import dataset_of, provider_of, run_of, version_of
+from harvest.ledger.rows import dataset_of, insert_version, provider_of, run_of, version_of
 from harvest.ledger.seeds import Seeds
 from harvest.model import Announcement, Coverage, Finding, Validators
 
@@ -161,23 +161,8 @@ class Ledger:
 
     def file_version(self, version: VersionRecord) -> None:
         """File a version as `loading`: from here on it will be committed, after a crash too."""
-        self.database.write(
-            "INSERT INTO version (provider, n, run, state, at, coverage, dataset, modified, added, removed, triples,"
-            " digest, facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            version.provider,
-            version.n,
-            version.run,
-            version.state,
-            stamp(version.at),
-            version.coverage,
-            version.dataset,
-            stamp(version.modified),
-            version.added,
-            version.removed,
-            version.triples,
-            version.digest,
-            version.facts,
-        )
+        with self.database.transaction() as db:
+            insert_version(db, version)
 
     def commit_version(self, version: VersionRecord, announcement: Announcement | None, now: datetime) -> None:
         """Make a loaded version the provider's current one, with its dataset, announcement and run, in one step."""

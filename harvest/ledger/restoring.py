@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from datetime import datetime
 
 from harvest.ledger.database import Database
 from harvest.ledger.records import VersionRecord, stamp
+from harvest.ledger.rows import insert_version
 
 
 def restore_versions(database: Database, name: str, versions: list[VersionRecord], now: datetime) -> None:
@@ -43,20 +45,5 @@ def _restore(db: sqlite3.Connection, version: VersionRecord, now: datetime) -> N
             version.removed,
         ),
     ).lastrowid
-    db.execute(
-        "INSERT INTO version (provider, n, run, state, at, coverage, dataset, modified, added, removed, triples,"
-        " digest) VALUES (?, ?, ?, 'committed', ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            version.provider,
-            version.n,
-            run,
-            stamp(version.at),
-            version.coverage,
-            version.dataset,
-            stamp(version.modified),
-            version.added,
-            version.removed,
-            version.triples,
-            version.digest,
-        ),
-    )
+    assert run is not None
+    insert_version(db, replace(version, run=run))

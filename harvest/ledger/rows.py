@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import asdict
 
 from harvest.ledger.records import (
     DatasetRecord,
@@ -14,6 +15,7 @@ from harvest.ledger.records import (
     load_dataset,
     load_findings,
     moment,
+    stamp,
 )
 from harvest.model import Announcement, Coverage, Validators
 
@@ -68,3 +70,10 @@ def version_of(row: sqlite3.Row) -> VersionRecord:
     values["at"] = moment(values["at"])
     values["modified"] = moment(values["modified"])
     return VersionRecord(**values)
+
+
+def insert_version(db: sqlite3.Connection, version: VersionRecord) -> None:
+    """Add a row to `version`."""
+    values = asdict(version) | {"at": stamp(version.at), "modified": stamp(version.modified)}
+    names, marks = ", ".join(values), ", ".join("?" * len(values))
+    db.execute(f"INSERT INTO version ({names}) VALUES ({marks})", tuple(values.values()))

@@ -10,7 +10,7 @@ from typing import Final
 
 from harvest.archive.entries import EntryName, entry_named
 from harvest.archive.handling import Version
-from harvest.archive.layout import Name
+from harvest.archive.layout import Name, name_of
 from harvest.archive.provenance import new_activity
 from harvest.errors import FetchError, UnknownName, WashError
 from harvest.fetch.wire import without_userinfo
@@ -116,7 +116,7 @@ class Answering:
             is_new = after is not None and after != before
             return Answer(question, None, error.message, after.activity if after and is_new else None, is_new)
         if HASH_URI.fullmatch(url):
-            return self._of(question, self._downloads.of_digest(url[-64:]), fetched.capture)
+            return self._of(question, self._downloads.of_digest(name_of(url).digest), fetched.capture)
         after = self._downloads.at(bare, None)
         return self._of(question, after, fetched.capture, is_new=after != before and after != held)
 
@@ -196,7 +196,7 @@ class _Unpacking:
             now = workshop.crawl.clock()
             capture = Capture(url, url, now, _UNPACKED, picked.digest, picked.size)
             download = Download(new_activity(), url, self._began, now, capture, informed=question.informed)
-            workshop.ledger.downloads.add(download)
+            workshop.crawl.add(download)
         version = Version(url, picked.digest, path, None, url, now)
         return Answer(question, version, None, download.activity, True)
 
@@ -205,5 +205,5 @@ class _Unpacking:
         question = self._wanted.pop(name)
         now, informed = self._workshop.crawl.clock(), question.informed
         download = Download(new_activity(), question.url, self._began, now, reason=reason, informed=informed)
-        self._workshop.ledger.downloads.add(download)
+        self._workshop.crawl.add(download)
         return Answer(question, None, reason, download.activity, True)

@@ -15,12 +15,12 @@ A crash before 2 leaves the last version and files that the next start sweeps aw
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harvest.archive.layout import sync_folder
 from harvest.archive.provenance import facts_of
 from harvest.ledger import VersionRecord
 from harvest.model import Announcement, Delta, Document, Snapshot
@@ -81,7 +81,8 @@ def commit(workshop: Workshop, candidate: Candidate, room: Path, step: Callable[
     deltas.write(candidate.delta, files.change(version.n))
     if candidate.snapshot is not None:
         candidate.snapshot.path.replace(files.snapshot_file(version.n))
-    _sync(files.folder, files.folder / "changes")
+    for folder in (files.folder, files.folder / "changes"):
+        sync_folder(folder)
     step("file-version")
     workshop.ledger.file_version(version)
     # A full input may have become the snapshot.
@@ -181,13 +182,3 @@ def _finish(workshop: Workshop, version: VersionRecord, loadable: Loadable, step
     step("commit")
     workshop.ledger.commit_version(version, announcement, workshop.clock())
     workshop.crawl.noted()
-
-
-def _sync(*folders: Path) -> None:
-    """Make renames in these folders durable before the ledger speaks of them."""
-    for folder in folders:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -185,7 +185,7 @@ class Crawl:
             place = self.content.file(fetched.path, capture.digest)
             last = self.ledger.downloads.last(bare)
             if last is None or last.capture is None or _essence(last.capture) != _essence(capture):
-                self._add(Download(new_activity(), bare, began, self.clock(), capture, capture.status, None, informed))
+                self.add(Download(new_activity(), bare, began, self.clock(), capture, capture.status, None, informed))
         return Fetched(capture, place, fetched.tries, fetched.wall_s, fetched.notes, fetched.http)
 
     def _record_failure(self, urls: Sequence[str], error: FetchError, began: datetime, informed: str | None) -> None:
@@ -193,9 +193,10 @@ class Crawl:
             return  # the failure is ours
         url = without_userinfo(error.asked or error.url or urls[0])
         status = error.status if isinstance(error, StatusError) else None
-        self._add(Download(new_activity(), url, began, self.clock(), None, status, error.message, informed))
+        self.add(Download(new_activity(), url, began, self.clock(), None, status, error.message, informed))
 
-    def _add(self, download: Download) -> None:
+    def add(self, download: Download) -> None:
+        """File a download that the next log is to tell of."""
         self.ledger.downloads.add(download)
         self._recorded()
 

@@ -267,7 +267,7 @@ class Desk:
         Raises:
             HarvestError: Logs or bytes are missing, or washing failed.
         """
-        with self._alone(name):
+        with self._alone(name), self.workshop.crawl.working():
             return rebuild(self.workshop, name, check=check)
 
     def _linked(self, record: ProviderRecord, room: Path) -> Path:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from isal import igzip
 
+from harvest.archive.layout import digest_of
 from harvest.errors import HarvestError
 from harvest.ledger import ProviderRecord
 from harvest.model import Snapshot
@@ -49,7 +50,7 @@ def prove(workshop: Workshop, record: ProviderRecord) -> list[Proof]:
         return proofs
     with workshop.room() as room:
         snapshot = workshop.whole(record, room)
-        digest = _digest(snapshot)
+        digest = digest_of(snapshot)[0]
         proofs.append(_proof(record, "changes", lambda: _changes(workshop, record, room, digest)))
         proofs.append(_proof(record, "store", lambda: _store(workshop, record, room, snapshot)))
         proofs.append(_proof(record, "export", lambda: _export(workshop, record, digest)))
@@ -113,11 +114,3 @@ def _export(workshop: Workshop, record: ProviderRecord, digest: str) -> str:
 def _same(found: str, expected: str, what: str, other: str) -> None:
     if found != expected:
         raise HarvestError(f"{what} (SHA-256 {found}) is not {other} (SHA-256 {expected})")
-
-
-def _digest(path: Path) -> str:
-    found = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            found.update(chunk)
-    return found.hexdigest()

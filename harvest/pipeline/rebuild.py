@@ -17,6 +17,7 @@ from typing import Any
 from pyoxigraph import Triple
 
 from harvest.archive.index import Index
+from harvest.archive.layout import find, sync_folder
 from harvest.archive.statements import statements
 from harvest.errors import StorageError, UnknownName
 from harvest.ledger import VersionRecord
@@ -85,7 +86,8 @@ def committed(workshop: Workshop, name: str) -> list[Commit]:
     workshop.crawl.seal()
     found: dict[int, Commit] = {}
     for log in Index(workshop.content.root).chain():
-        for commit in _told(workshop.content.path(log.digest)):
+        path = find(workshop.content.root, log)
+        for commit in _told(path) if path else ():
             if commit.provider == name:
                 found[commit.n] = commit
     if not found:
@@ -109,6 +111,8 @@ def _put_in_place(workshop: Workshop, told: list[Commit], folder: Path, room: Pa
         if place.exists():
             place.rename(room / "before")
         folder.rename(place)
+        for grown in (place / "changes", place, place.parent):
+            sync_folder(grown)
         workshop.ledger.enrol(name, last.graph)
         restore_versions(workshop.ledger.database, name, [_record(commit) for commit in told], workshop.clock())
         workshop.store.drop(last.graph)

@@ -21,7 +21,7 @@ import structlog
 
 from harvest.archive.content import ContentStore
 from harvest.archive.index import HAS_VERSION, PREVIOUS_VERSION, ROOT, Index
-from harvest.archive.layout import Name
+from harvest.archive.layout import Name, find
 from harvest.archive.provenance import activity_after, log_lines
 from harvest.archive.recall import recalled
 from harvest.errors import StorageError
@@ -48,7 +48,8 @@ class Seal:
         Raises:
             StorageError: One cannot be written, or the index is damaged.
         """
-        with self._lock:
+        # The guard first, as whoever prunes has it when the removal is to be told: the other order is a deadlock.
+        with self.content.guard, self._lock:
             last = self._adopted(self.downloads.last_log())
             written: list[str] = []
             while (untold := self.downloads.untold()).downloads or untold.notes:
@@ -91,13 +92,14 @@ class Seal:
 
     def _adopt(self, name: Name, last: LogRecord | None) -> LogRecord:
         """File a log that stands in the index alone, and what it tells."""
-        if not self.content.holds(name.digest):
+        path = find(self.content.root, name)
+        if path is None:
             after = Name(last.digest).uri if last else "the beginning"
             raise StorageError(
                 f"the index has the log {name.uri} after {after}, and it is not filed; restore it from a copy of the"
                 " archive, or no further log can be written"
             )
-        crawl = recalled(self.content.path(name.digest), name)
+        crawl = recalled(path, name)
         record = LogRecord(name.digest, crawl.activity, crawl.began, crawl.ended)
         self.downloads.adopted(record, crawl.downloads, crawl.notes)
         log.info("provenance log adopted", sha256=name.digest, downloads=len(crawl.downloads))

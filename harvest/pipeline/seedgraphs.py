@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from harvest.errors import UnknownName
 from harvest.ledger import DocumentRecord
@@ -22,8 +22,8 @@ def load(workshop: Workshop, hash: str) -> list[str]:
     Raises:
         UnknownName: There is no clean document of that hash.
     """
-    documents = list(_clean(workshop, hash))
     with workshop.writing:
+        documents = list(_clean(workshop, hash))
         _put(workshop, documents)
         workshop.publish()
     return [document.graph or "" for document in documents]
@@ -36,10 +36,10 @@ def unload(workshop: Workshop, hash: str) -> list[str]:
     Raises:
         UnknownName: None of that hash is loaded.
     """
-    documents = [document for document in _clean(workshop, hash) if document.loaded]
-    if not documents:
-        raise UnknownName(f"no clean document of {hash} is loaded; /documents/{hash} tells what there is")
     with workshop.writing:
+        documents = [document for document in _clean(workshop, hash) if document.loaded]
+        if not documents:
+            raise UnknownName(f"no clean document of {hash} is loaded; /documents/{hash} tells what there is")
         workshop.ledger.documents.unload([document.hash for document in documents])
         for document in documents:
             workshop.store.drop(document.graph or "")
@@ -48,17 +48,13 @@ def unload(workshop: Workshop, hash: str) -> list[str]:
     return [document.graph or "" for document in documents]
 
 
-def refresh(workshop: Workshop, clean: Iterable[str]) -> None:
-    """Put new clean documents into the graphs in which older ones of the same place are; the caller publishes."""
-    held = {document.graph: document for document in workshop.ledger.documents.loaded()}
-    if not held:
-        return
-    found = (workshop.ledger.documents.get(hash) for hash in clean)
-    newer = [document for document in found if document and document.graph in held and not document.loaded]
-    if newer:
+def refresh(workshop: Workshop, replaced: Sequence[str]) -> None:
+    """Fill the graphs in which new clean documents took the places of these; the caller publishes."""
+    if replaced:
         with workshop.writing:
-            _put(workshop, newer)
-            seedfacts.tell_documents(workshop, [held[document.graph].hash for document in newer])
+            newer = workshop.ledger.documents.unfilled()
+            _fill(workshop, newer)
+            seedfacts.tell_documents(workshop, [*replaced, *(document.hash for document in newer)])
 
 
 def recover(workshop: Workshop) -> None:

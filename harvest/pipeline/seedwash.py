@@ -42,8 +42,8 @@ def wash(workshop: Workshop, download: DocumentRecord) -> None:
     with workshop.room() as room:
         parts = _parts(workshop, download, room)
         clean = list(_filed(workshop, download, parts))
-    workshop.ledger.documents.record(download.hash, parts, clean)
-    seedgraphs.refresh(workshop, [found.snapshot.digest for found in clean])
+    replaced = workshop.ledger.documents.record(download.hash, parts, clean)
+    seedgraphs.refresh(workshop, replaced)
 
 
 def _parts(workshop: Workshop, download: DocumentRecord, room: Path) -> tuple[Part, ...]:

@@ -39,12 +39,12 @@ def launder(
         ContextWanted: A JSON-LD context has to be fetched first.
         StorageError: The disk is full, or the document cannot be read.
     """
-    ordinals = count()
+    ordinals, files = count(), count()
     snapshots: dict[tuple[str, ...], Snapshot] = {}
 
     @contextmanager
     def outlet(leaf: Leaf) -> Iterator[tuple[Sink, Sink]]:
-        with Vat(graph(leaf.names), folder / f"{len(snapshots)}.nq", memory) as vat:
+        with Vat(graph(leaf.names), folder / f"{next(files)}.nq", memory) as vat:
             yield vat.ground, vat.blank
             snapshots[leaf.names], _ = vat.finish(durable=False)
 

@@ -10,7 +10,6 @@ graph. What is wrong with one part never stops the others.
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -96,7 +95,7 @@ def parts(document: Document, terms: Terms, outlet: Outlet, ordinals: count[int]
     tell(Progress(document.url, (), Status.UNARCHIVING))
     began = datetime.now(UTC)
     kept = TOLD
-    seen: Counter[tuple[str, ...]] = Counter()
+    seen: set[tuple[str, ...]] = set()
     for item in unpack(document, terms.volume, terms.scratch):
         if isinstance(item, Leaf):
             item = _apart(item, seen)
@@ -125,11 +124,14 @@ def scratch_at(folder: Path) -> Iterator[None]:
         tempfile.tempdir = before
 
 
-def _apart(leaf: Leaf, seen: Counter[tuple[str, ...]]) -> Leaf:
+def _apart(leaf: Leaf, seen: set[tuple[str, ...]]) -> Leaf:
     """The leaf, under a name of its own where its archive has several entries of that name."""
-    seen[leaf.names] += 1
-    again = seen[leaf.names]
-    return leaf if again == 1 else replace(leaf, names=(*leaf.names[:-1], f"{leaf.names[-1]} ({again})"))
+    names, again = leaf.names, 1
+    while names in seen:
+        again += 1
+        names = (*leaf.names[:-1], f"{leaf.names[-1]} ({again})")
+    seen.add(names)
+    return replace(leaf, names=names)
 
 
 def _part(names: tuple[str, ...], status: Status, began: datetime, problems: Problems) -> Part:
@@ -186,7 +188,7 @@ class _Reading:
     def _transcribe(self, text: Text, found: Format, outlet: Outlet, ordinal: int) -> int:
         """Read the text into the outlet; returns how many statements that gave."""
         with outlet(self.leaf) as (ground, blank):
-            splitter = Splitter(ordinal, ground, blank, self.problems, directions=found is not JSON_LD)
+            splitter = Splitter(ordinal, ground, blank, self.problems)
             transcribe(text, found, splitter, self.problems)
             splitter.finish()
             return splitter.statements

@@ -18,7 +18,7 @@ BATCH: Final = 1 << 19
 """Bytes of lines that are looked at together: pyoxigraph writes 8 kB at a time, and each look has a price."""
 
 _MARKS = (b"_:", b"<<(")
-_DIRECTED = re.compile(rb"^.*--(?:ltr|rtl) \.\n", re.MULTILINE)
+_DIRECTED = re.compile(rb'^.*"@[A-Za-z0-9-]+--(?:ltr|rtl) \.\n', re.MULTILINE)
 
 
 class Splitter:
@@ -32,22 +32,19 @@ class Splitter:
         statements: Lines handed on.
     """
 
-    def __init__(self, ordinal: int, ground: Sink, blank: Sink, problems: Problems, *, directions: bool) -> None:
+    def __init__(self, ordinal: int, ground: Sink, blank: Sink, problems: Problems) -> None:
         """
         Args:
             ordinal: Put before every blank node label, so that two documents can both speak of `_:b0`.
             ground: Takes the lines without blank nodes.
             blank: Takes the others.
             problems: Told of what is dropped.
-            directions: Drop lines with a base direction; else leave the direction out, as JSON-LD has it (JSON-LD 1.1
-                API, section 8.2).
         """
         self.statements = 0
         self._mark = b"_:d%d-" % ordinal
         self._ground = ground
         self._blank = blank
         self._problems = problems
-        self._directions = directions
         self._held: list[bytes] = []
         self._size = 0
 
@@ -108,9 +105,7 @@ class Splitter:
         return b" ".join((subject, predicate, value))
 
     def _undirected(self, lines: bytes) -> bytes:
-        """The lines without base directions, or without those that have one."""
-        if not self._directions:
-            return lines.replace(b"--ltr .\n", b" .\n").replace(b"--rtl .\n", b" .\n")
+        """The lines without those whose literal has a base direction."""
         for line in _DIRECTED.findall(lines):
             self._drop("a literal with a base direction", line)
         return _DIRECTED.sub(b"", lines)

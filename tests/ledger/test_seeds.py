@@ -236,7 +236,9 @@ def test_a_clean_document_is_named_by_its_bytes(made: Ledger) -> None:
     download = filed(made)
     made.documents.record(download, [part()])
     clean = Snapshot(Path("x"), 8, "c" * 64)
-    made.documents.cleaned([Clean(download, clean, CONTENT, "http://h.example/graph/seed-1", later(2))])
+    made.documents.record(
+        download, [part()], [Clean(download, clean, CONTENT, "http://h.example/graph/seed-1", later(2))]
+    )
     found, dirty = made.documents.get("c" * 64), made.documents.get(download)
     assert found is not None and dirty is not None
     assert (found.status, found.parent, found.statements, found.bytes) == ("cleaned", download, 8, 120)
@@ -249,12 +251,10 @@ def test_the_same_clean_document_belongs_to_the_newest_download(made: Ledger) ->
     """A later download of the same data gives no second one; the older download still leads to it."""
     clean, graph = Snapshot(Path("x"), 8, "c" * 64), "http://h.example/graph/seed-1"
     first = filed(made)
-    made.documents.record(first, [part()])
-    made.documents.cleaned([Clean(first, clean, CONTENT, graph, later(2))])
+    made.documents.record(first, [part()], [Clean(first, clean, CONTENT, graph, later(2))])
     made.documents.load(["c" * 64])
     second = filed(made, minutes=60)
-    made.documents.record(second, [part()])
-    made.documents.cleaned([Clean(second, clean, CONTENT, graph, later(62))])
+    made.documents.record(second, [part()], [Clean(second, clean, CONTENT, graph, later(62))])
     found, old = made.documents.get("c" * 64), made.documents.get(first)
     assert found is not None and old is not None
     assert (found.parent, found.loaded, old.clean) == (second, True, "c" * 64)
@@ -265,11 +265,26 @@ def test_a_graph_holds_one_clean_document(made: Ledger) -> None:
     """The newer one takes the place of the older."""
     graph, download = "http://h.example/graph/seed-1", filed(made)
     for digest in ("c", "d"):
-        made.documents.cleaned([Clean(download, Snapshot(Path("x"), 8, digest * 64), CONTENT, graph, later(2))])
+        made.documents.record(
+            download, [part()], [Clean(download, Snapshot(Path("x"), 8, digest * 64), CONTENT, graph, later(2))]
+        )
         made.documents.load([digest * 64])
     assert [document.hash for document in made.documents.loaded()] == ["d" * 64]
     made.documents.unload(["d" * 64])
     assert made.documents.loaded() == []
+
+
+def test_a_new_clean_document_takes_the_place_of_a_loaded_one_with_its_record(made: Ledger) -> None:
+    """In one transaction: killed behind it, the next start fills the graph with the new one."""
+    graph, first = "http://h.example/graph/seed-1", filed(made)
+    old, new = (Snapshot(Path("x"), 8, digest * 64) for digest in "cd")
+    assert made.documents.record(first, [part()], [Clean(first, old, CONTENT, graph, later(2))]) == []
+    made.documents.load([old.digest])
+    made.documents.filled([old.digest])
+    second = filed(made, minutes=60)
+    assert made.documents.record(second, [part()], [Clean(second, new, CONTENT, graph, later(62))]) == [old.digest]
+    assert [document.hash for document in made.documents.unfilled()] == [new.digest]
+    assert [document.hash for document in made.documents.loaded()] == [new.digest]
 
 
 def test_what_a_crash_cut_short_is_found(made: Ledger) -> None:

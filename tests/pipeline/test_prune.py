@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from harvest.archive.history import Archive
 from harvest.archive.layout import Name
+from harvest.archive.provenance import new_activity
 from harvest.archive.retention import Keep
 from harvest.archive.verify import State, verify
 from harvest.pipeline.prune import Pruned, prune
@@ -168,3 +170,35 @@ def test_bytes_that_come_back_while_pruning_stay(instance: Instance, provider: P
     again.join()
     assert old in filed(instance)
     assert digests(instance, f"{provider.url}/a")[0] == old
+
+
+def test_pruning_and_sealing_at_once_do_not_wait_for_each_other(harvested: Instance) -> None:
+    """An operator prunes while harvests end: each needs what the other one has."""
+    workshop = harvested.desk.workshop
+    ends = threading.Event()
+
+    def seal() -> None:
+        while not ends.is_set():
+            workshop.crawl.note(new_activity(), [])
+            workshop.crawl.seal()
+
+    sealing = threading.Thread(target=seal, daemon=True)
+    sealing.start()
+    pruning = threading.Thread(target=_pruned_often, args=(harvested,), daemon=True)
+    pruning.start()
+    pruning.join(30)
+    ends.set()
+    sealing.join(30)
+    assert not pruning.is_alive()
+    assert not sealing.is_alive()
+
+
+def _pruned_often(instance: Instance) -> None:
+    content = instance.desk.workshop.content
+    for number in range(30):
+        with content.guard:
+            time.sleep(0.002)
+            instance.desk.workshop.crawl.note(new_activity(), [])
+            instance.desk.workshop.crawl.seal()
+        if number == 0:
+            pruned(instance, Keep(1, None))

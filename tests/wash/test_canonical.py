@@ -8,6 +8,7 @@ import io
 import random
 import resource
 import shutil
+import warnings
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -268,3 +269,18 @@ def test_a_full_disk_is_trouble_of_storage(tmp_path: Path, what: str, count: int
         process.call(wash_on_a_small_disk, process.Bounds(60, source.url), [source], room / "snapshot.nq", limit_bytes)
     assert caught.value.retriable
     assert list(room.iterdir()) == []
+
+
+def test_entries_of_one_name_have_clean_documents_of_their_own(tmp_path: Path) -> None:
+    """Also where the name that the second one gets is that of a third."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive, warnings.catch_warnings(action="ignore"):
+        for number, name in enumerate(("a.nt", "a.nt", "a.nt (2)", "b.nt")):
+            archive.writestr(name, f"<http://example.org/{number}> <http://example.org/p> <http://example.org/o> .\n")
+    room = tmp_path / "room"
+    room.mkdir()
+    terms = Terms(Volume(), tmp_path)
+    done = launder(document(tmp_path, packed.getvalue(), "a.zip"), "http://g/{}".format, room, MEMORY, terms)
+    clean = [part.clean.path.read_bytes() for part in done if part.clean]
+    assert len({part.names for part in done}) == 5
+    assert [line.split(b"> ")[0] for line in clean] == [b"<http://example.org/%d" % number for number in range(4)]

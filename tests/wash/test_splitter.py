@@ -17,9 +17,9 @@ TRIPLE_TERM = b"<http://a> <http://b> <<( <http://a> <http://b> _:c )>> .\n"
 DIRECTED = b'<http://a> <http://b> "c"@en--ltr .\n'
 
 
-def split(*chunks: bytes, directions: bool = True) -> tuple[bytes, bytes, Splitter, Problems]:
+def split(*chunks: bytes) -> tuple[bytes, bytes, Splitter, Problems]:
     ground, blank, problems = io.BytesIO(), io.BytesIO(), Problems()
-    splitter = Splitter(7, ground, blank, problems, directions=directions)
+    splitter = Splitter(7, ground, blank, problems)
     for chunk in chunks:
         splitter.write(chunk)
     splitter.finish()
@@ -47,19 +47,20 @@ def test_what_only_rdf_1_2_has_is_dropped_and_told(line: bytes, what: str) -> No
     assert problems.first[0].excerpt == line.decode().rstrip()
 
 
-def test_json_ld_leaves_directions_out() -> None:
-    """JSON-LD 1.1 says that a direction is no part of the RDF, so the literal stays."""
-    ground, _, _, problems = split(DIRECTED, directions=False)
-    assert ground == b'<http://a> <http://b> "c"@en .\n'
-    assert not problems.first
-
-
 @given(st.lists(st.sampled_from([GROUND, BLANK, DIRECTED, TRIPLE_TERM]), max_size=30), st.integers(1, 90))
 def test_where_a_chunk_ends_makes_no_difference(lines: list[bytes], size: int) -> None:
     """The parser writes in pieces that end anywhere."""
     data = b"".join(lines)
     chunks = [data[i : i + size] for i in range(0, len(data), size)]
     assert split(*chunks)[:2] == split(data)[:2]
+
+
+def test_a_blank_node_whose_label_ends_like_a_direction_stays() -> None:
+    """Labels may hold hyphens, and a direction follows a language."""
+    _, blank, splitter, problems = split(b"<http://a> <http://b> _:x--ltr .\n")
+    assert blank == b"<http://a> <http://b> _:d7-x--ltr .\n"
+    assert splitter.statements == 1
+    assert not problems.first
 
 
 def test_a_literal_larger_than_a_batch_passes_whole() -> None:

@@ -53,10 +53,9 @@ def fill(made: Ledger) -> str:
     made.seeds.processed(seed, later(1))
     content = Content(120, 110, 7, "CRLF", "latin-1")
     entry = Part(("ä.ttl",), Status.PARSED, NOW, later(1), content, "Turtle", 10, 2, False, (PROBLEM,), {"syntax": 500})
-    made.documents.record(download, [Part((), Status.DEPLETED, NOW, later(1)), entry])
     graph = "http://h.example/graph/seed-1"
     clean = Clean(entry_hash(download, "ä.ttl"), Snapshot(Path("x"), 1, SHA256), content, graph, later(2))
-    made.documents.cleaned([clean])
+    made.documents.record(download, [Part((), Status.DEPLETED, NOW, later(1)), entry], [clean])
     made.documents.load([SHA256])
     return download
 
