@@ -30,7 +30,7 @@ from sparql.store import files
 log = logging.getLogger(__name__)
 
 HEADER: Final = struct.Struct("!4sBIQ")
-MAGIC: Final = b"SPR1"
+MAGIC: Final = b"SPR2"
 PART: Final = 16
 """The share of the bound, as a divisor, that one entry may have, and that may be added between two sweeps."""
 DRAFTS: Final = 4
@@ -57,7 +57,7 @@ class Entry:
         self._descriptor = descriptor
         self._path = path
         self._read = 0
-        self._crc = 0
+        self._crc = _start(self.place)
 
     def read(self, size: int) -> bytes:
         """
@@ -94,7 +94,7 @@ class Draft:
         self._path = path
         self._place = place
         self._length = 0
-        self._crc = 0
+        self._crc = _start(place)
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         files.locked(self._descriptor, fcntl.LOCK_EX)
         os.lseek(self._descriptor, HEADER.size, os.SEEK_SET)
@@ -224,7 +224,7 @@ class Cache:
     def sweep(self, edition: str | None) -> None:
         """
         Remove the entries of all other editions, what crashed processes left, and the entries that were not used for
-        longest, until three quarters of the bound are left.
+        longest, until half of the bound is left: what comes before the next sweep and what is being written need room.
         """
         with contextlib.suppress(OSError):
             for name in os.listdir(self._folder):
@@ -238,11 +238,16 @@ class Cache:
         entries = sorted(_files(folder), key=lambda found: found[1])
         total = sum(size for _, _, size in entries)
         for path, _, size in entries:
-            if total <= self._bound - self._bound // 4:
+            if total <= self._bound // 2:
                 break
             total -= size
             with contextlib.suppress(OSError):
                 os.unlink(path)
+
+
+def _start(place: int) -> int:
+    """The checksum before the first byte: that of the format's place, whose damage would give the wrong type."""
+    return zlib.crc32(bytes([place]))
 
 
 def _files(folder: str) -> Iterator[tuple[str, int, int]]:

@@ -94,12 +94,14 @@ class Remembered:
 
 def remembered(edition: str, entry: Entry, threads: ThreadPoolExecutor) -> Remembered | None:
     """The result in an entry, or None when it is damaged."""
-    generation, form = int(edition.partition("-")[0]), FORMATS[entry.place]
-    if entry.length > SMALL:
-        return Remembered(generation, form, Kept(entry, threads))
+    generation = int(edition.partition("-")[0])
+    if entry.place < len(FORMATS) and entry.length > SMALL:
+        return Remembered(generation, FORMATS[entry.place], Kept(entry, threads))
     try:
-        return Remembered(generation, form, entry.read(entry.length))
-    except (OSError, ValueError):
+        whole = entry.read(entry.length)
+        return Remembered(generation, FORMATS[entry.place], whole)
+    except (OSError, ValueError, IndexError):
+        entry.remove()
         return None
     finally:
         entry.close()

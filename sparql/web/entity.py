@@ -208,7 +208,7 @@ def _nodes(values: Iterable[Value], iri: str, store: Budget) -> dict[str, list[S
     for _ in range(DEPTH):
         if not waiting or room <= 0:
             break
-        terms = " ".join(f"<{node}>" for node in waiting[:room])
+        terms = " ".join(f"<{node}>" for node in waiting[:room] if valid(node))
         found = _statements(
             f"SELECT (?s AS ?place) ?p {_OBJECT} WHERE {{ VALUES ?s {{ {terms} }} GRAPH ?g {{ ?s ?p ?o }} }} "
             f"LIMIT {room + 1}",

@@ -97,9 +97,14 @@ class Budget:
 
     def rows(self, text: str) -> list[QuerySolution]:
         """The rows of a SELECT. Raises: SparqlError."""
-        found = pyoxigraph.parse_query_results(self._answered(text), format=QueryResultsFormat.JSON)
-        assert not isinstance(found, QueryBoolean)
-        return list(found)
+        answer = self._answered(text)
+        try:
+            found = pyoxigraph.parse_query_results(answer, format=QueryResultsFormat.JSON)
+            assert not isinstance(found, QueryBoolean)
+            return list(found)
+        except SyntaxError as error:
+            # The store takes terms that a strict reader refuses.
+            raise StoreError(f"The store holds a term that cannot be shown: {error.msg}.") from error
 
     def holds(self, text: str) -> bool:
         """The answer of an ASK. Raises: SparqlError."""

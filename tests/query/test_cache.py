@@ -86,7 +86,7 @@ def test_half_an_entry_is_never_there(cache: Cache) -> None:
     assert cache.find(EDITION, KEY) is None
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "zeroes", "bit", "longer", "foreign", "header"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "zeroes", "bit", "longer", "foreign", "header", "place"])
 def test_a_damaged_entry_is_not_served(cache: Cache, damage: str) -> None:
     """As a power cut or a bad disk leaves it; it is removed when it is met."""
     store(cache, KEY, b"result" * 1000)
@@ -102,9 +102,10 @@ def test_a_damaged_entry_is_not_served(cache: Cache, damage: str) -> None:
             "longer": data + b"x",
             "foreign": b"#!/bin/sh" * 100,
             "header": data[:5],
+            "place": data[:4] + bytes([data[4] ^ 1]) + data[5:],
         }[damage]
     )
-    if damage in ("zeroes", "bit"):
+    if damage in ("zeroes", "bit", "place"):
         with pytest.raises(ValueError, match="checksum"):
             read(cache, KEY)
     assert read(cache, KEY) is None

@@ -89,15 +89,15 @@ def excerpt(text: Text, line: int, column: int) -> str | None:
 
 def in_characters(text: Text, line: int, column: int) -> int:
     """A column that counts bytes, as the parser of JSON has it, in characters."""
+    found = 1
     try:
         with text.open() as stream:
             _forward(stream, line)
-            found = 1
             while column > 1 and (piece := stream.read(min(column - 1, _PIECE))):
                 column -= len(piece)
                 found += _characters(piece)
     except WashError:
-        return column
+        return found + column - 1
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import io
 from collections.abc import Callable
 from types import ModuleType
@@ -58,6 +59,9 @@ class Feed:
     def _seek(self, _archive: int, _data: int, offset: int, whence: int) -> int:
         try:
             return self._stream.seek(offset, whence)
-        except (OSError, ValueError) as error:
-            self.error = error if isinstance(error, OSError) else None
+        except ValueError:
+            return FATAL  # a place before the first byte, as a damaged archive may name it
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                self.error = error
             return FATAL

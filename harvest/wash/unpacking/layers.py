@@ -158,6 +158,8 @@ class _Layer(io.RawIOBase):
             self._error = error
             raise
         except _DAMAGE as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # bzip2 and xz have no number; what the system says of our disk has
             message = f"{self._where} is damaged or cut off, says {self._kind}: {error}"
             failure = WashError(message, url=self._where.url)
             self._error = failure
