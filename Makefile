@@ -8,6 +8,8 @@ PYTEST_FLAGS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 LOCKED := $(PIP) install --require-hashes
+# Node.js comes with the Python packages, so none has to be on the machine.
+NPM := PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
@@ -95,7 +97,8 @@ $(VENV)/.runtime: requirements/runtime.lock requirements/build.lock pyproject.to
 	$(BIN)/python $(PIP) install --no-index --no-build-isolation --no-deps --editable .
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.lock $(VENV)/.runtime
-	@echo "Installing the development tools into $(VENV) (a minute at most, once)"
+$(VENV)/.dev: requirements/dev.lock tests/node/package-lock.json $(VENV)/.runtime
+	@echo "Installing the development tools into $(VENV) (two minutes at most, once)"
 	$(BIN)/python $(LOCKED) -r requirements/dev.lock
+	$(NPM) --prefix tests/node
 	@touch $@

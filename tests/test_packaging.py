@@ -22,6 +22,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 AWAITED = {"sparqlwrapper"}
 """A core library of the design that no module imports yet."""
 
+MADE = (".git", ".venv", "var", "dist", "__pycache__", ".*_cache", ".hypothesis", "realdata", "node_modules")
+"""Names in a working copy that git does not hold."""
+
 UNDISTRIBUTED = {"_typeshed", "compression"}
 """Modules that no distribution has: types that only type checkers know, and the standard library of a newer Python."""
 
@@ -60,7 +63,7 @@ def _imported() -> set[str]:
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what git would hold, with leftovers of an instance in it."""
     folder = tmp_path_factory.mktemp("source") / "repository"
-    leave = shutil.ignore_patterns(".git", ".venv", "var", "dist", "__pycache__", ".*_cache", ".hypothesis", "realdata")
+    leave = shutil.ignore_patterns(*MADE)
     shutil.copytree(ROOT, folder, ignore=leave)
     for leftover in ("var/ledger.sqlite", "exports/all.nq.gz", "config/.registry.yaml.tmp~"):
         (folder / leftover).parent.mkdir(exist_ok=True)
