@@ -10,7 +10,8 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -20,7 +21,7 @@ import structlog
 from bench.errors import BenchError
 from bench.ground import QUICK, Ground, Scale, millions
 from bench.machine import check_disk, description
-from bench.suite import CASES, Failed, rows
+from bench.suite import CASES, OTHERWISE_LEFT_OUT, Failed, rows
 from bench.table import Row, markdown
 
 LARGE = 10_000_000
@@ -29,9 +30,11 @@ BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 CAPTION = """\
 Times are medians of wall time, ours and the peer's taken in turn. Generated catalogues: eight triples an item, in
 shuffled order; 5 % of the items have an address as a blank node with two triples. The peer of imports is `oxigraph
-load`, that of exports `oxigraph dump`, that of a full dump again the literal subject deletion of the GeoLink document.
-Memory is what all processes of a stage hold at once, pages that they share counted once. `others` is what other
-processes and the kernel's own took of the cores meanwhile: figures beside a large share mean little."""
+load`, that of exports `oxigraph dump`, that of a full dump again the literal subject deletion of the GeoLink document,
+that of queries `oxigraph serve-read-only` over the same generation (the ratio there is the median of those of runs that
+followed one another), that of a lookup while importing the idle instance. Memory is what all processes of a stage hold
+at once, pages that they share counted once. `others` is what other processes and the kernel's own took of the cores
+meanwhile: figures beside a large share mean little."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -46,11 +49,11 @@ def main(arguments: Sequence[str]) -> int:
     interrupted = False
     told = ""
     try:
-        with tempfile.TemporaryDirectory(prefix="harvest-bench-") as folder:
-            check_disk(Path(folder), sum(scale.sizes))
-            told = description(Path(folder))
-            ground = Ground(Path(folder), scale, _progress(began), _realdata())
-            for row in rows(ground, options.only or CASES):
+        with _folder(options.keep) as folder:
+            check_disk(folder, sum(scale.sizes))
+            told = description(folder)
+            ground = Ground(folder, scale, _progress(began), _realdata())
+            for row in rows(ground, _names(options)):
                 measured.append(row)
                 ground.say(" | ".join(row.cells()))
     except KeyboardInterrupt:
@@ -71,16 +74,36 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quick", action="store_true", help=f"{millions(QUICK.triples)}: checks the machinery")
     parser.add_argument("--large", action="store_true", help=f"also graphs of {millions(LARGE)}")
+    parser.add_argument("--load", action="store_true", help="also the load test, which takes minutes")
     parser.add_argument("--only", action="append", choices=CASES, metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--runs", type=int, metavar="N", help="runs of what takes less than a minute")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the data there, and use them next time")
+    parser.add_argument("--seconds", type=float, metavar="S", help="of the load test, for each way of asking; else 60")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser
+
+
+def _names(options: argparse.Namespace) -> list[str]:
+    named = options.only or [name for name in CASES if name not in OTHERWISE_LEFT_OUT]
+    return [*named, *(OTHERWISE_LEFT_OUT if options.load and "load" not in named else ())]
+
+
+@contextmanager
+def _folder(kept: Path | None) -> Iterator[Path]:
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept.resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="harvest-bench-") as folder:
+        yield Path(folder)
 
 
 def _scale(options: argparse.Namespace) -> Scale:
     scale = QUICK if options.quick else Scale()
     if options.large:
         scale = replace(scale, large=LARGE)
+    if options.seconds is not None:
+        scale = replace(scale, load_s=max(options.seconds, 1))
     return scale if options.runs is None else replace(scale, runs=max(options.runs, 1))
 
 

@@ -25,6 +25,9 @@ class Scale:
         exported: Triples of each of ten equal providers.
         providers: Registered providers of a tick.
         runs: Of everything that takes less than a minute.
+        rounds: Of servers that answer in turn.
+        wrk_s: Seconds of each run of `wrk`.
+        load_s: Seconds of the load test.
         real: Whether real files are imported too.
         judged: Whether these are the sizes that the targets are set for.
     """
@@ -35,6 +38,9 @@ class Scale:
     exported: int = 200_000
     providers: int = 1_000
     runs: int = 3
+    rounds: int = 9
+    wrk_s: int = 1
+    load_s: float = 60
     real: bool = True
     judged: bool = True
 
@@ -44,7 +50,7 @@ class Scale:
         return (self.triples,) if self.large is None else (self.triples, self.large)
 
 
-QUICK = Scale(200_000, None, 2_000, 20_000, 50, 1, real=False, judged=False)
+QUICK = Scale(200_000, None, 2_000, 20_000, 50, 1, 1, 1, 10, real=False, judged=False)
 """Checks the machinery in a minute."""
 
 
@@ -54,7 +60,7 @@ class Ground:
     What a case works with.
 
     Attributes:
-        folder: Temporary; removed when all cases are done.
+        folder: Removed when all cases are done, unless `--keep` names it.
         scale: How large things are.
         say: Told what is being done.
         realdata: The folder of real data, or None when there is none.
@@ -72,7 +78,9 @@ class Ground:
             path.parent.mkdir(exist_ok=True)
             if recipe.only is None and recipe.triples >= 1_000_000:
                 self.say(f"generating {path.name}")
-            data.write(recipe, path)
+            part = path.with_suffix(".part")
+            data.write(recipe, part)
+            part.rename(path)
         return path
 
     @contextmanager

@@ -75,7 +75,7 @@ def _watch(process: subprocess.Popen[bytes]) -> int:
         if look % _DISCOVER == 0:
             members = _members(process.pid)
         look += 1
-        most = max(most, sum(map(_memory, members)))
+        most = max(most, sum(map(memory, members)))
         time.sleep(EVERY_S)
     return most
 
@@ -90,7 +90,7 @@ def _session(pid: str) -> int:
     return int(fields[3]) if fields else 0
 
 
-def _memory(pid: str) -> int:
+def memory(pid: str) -> int:
     """Resident bytes of a process, its part of what it shares with others; 0 when it has ended."""
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():

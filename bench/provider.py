@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -101,7 +101,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_header("Content-Length", str(found.st_size))
             self.end_headers()
             if not same:
-                self.connection.sendfile(stream)
+                with suppress(ConnectionError):  # Whoever asked was ended on the way.
+                    self.connection.sendfile(stream)
 
     def log_message(self, format: str, *args: object) -> None:
         """Requests are not told."""

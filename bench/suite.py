@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from bench.cases import again, exports, imports, memory, partials, tick, washing
+from bench.cases import (
+    again,
+    exports,
+    heavy,
+    imports,
+    load,
+    meanwhile,
+    memory,
+    million,
+    partials,
+    queries,
+    tick,
+    washing,
+)
 from bench.errors import BenchError
 from bench.ground import Ground
 from bench.table import Row
@@ -19,8 +32,17 @@ CASES: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "tick": tick.run,
     "memory": memory.run,
     "wash": washing.run,
+    "lookup": queries.lookups,
+    "join": queries.joins,
+    "heavy": heavy.run,
+    "million": million.run,
+    "meanwhile": meanwhile.run,
+    "load": load.run,
 }
 """By the name that `--only` takes."""
+
+OTHERWISE_LEFT_OUT = ("load",)
+"""Measured where `--only` or `--load` asks for it: it takes minutes, and says little about speed."""
 
 
 class Failed(Row):

@@ -18,7 +18,8 @@ class Target:
 
     Attributes:
         limit: The number.
-        of: `slower`: ours / peer at most `limit`; `faster`: peer / ours at least; `ours`: our figure itself at most.
+        of: `slower`: ours / peer at most `limit`; `faster`: peer / ours at least; `share`: ours / peer at least;
+            `ours`: our figure itself at most.
     """
 
     limit: float
@@ -30,20 +31,22 @@ class Target:
             return ours
         if peer is None:
             return None
-        return ours / peer if self.of == "slower" else peer / ours
+        return peer / ours if self.of == "faster" else ours / peer
 
-    def met(self, ours: float, peer: float | None) -> bool | None:
-        """Whether it is reached; None where there is nothing to compare with."""
-        found = self.figure(ours, peer)
-        if found is None:
+    def met(self, figure: float | None) -> bool | None:
+        """Whether what `figure` gave is enough; None where there is nothing to compare with."""
+        if figure is None:
             return None
-        return found >= self.limit if self.of == "faster" else found <= self.limit
+        return figure >= self.limit if self.of in ("faster", "share") else figure <= self.limit
 
     def told(self, unit: str) -> str:
         """For people."""
-        return {"slower": f"at most {self.limit:g} x", "faster": f"{self.limit:g} x faster"}.get(
-            self.of, f"at most {self.limit:g} {unit}"
-        )
+        told = {
+            "slower": f"at most {self.limit:g} x",
+            "faster": f"{self.limit:g} x faster",
+            "share": f"at least {self.limit:g} x",
+        }
+        return told.get(self.of, f"at most {self.limit:g} {unit}".rstrip())
 
 
 @dataclass(slots=True)
@@ -56,7 +59,8 @@ class Row:
         data: On what.
         ours: Our figure, or None when it was not measured.
         peer: What it is compared with, or None.
-        unit: Of both: `s` or `MB`.
+        unit: Of both: `s`, `ms`, `MB`, `/s` for requests a second, empty for a number.
+        ratio: Median of the ratios of runs that followed one another; None where it is that of the two figures.
         target: What is to be reached, or None where the row only informs.
         shares: Share of each step in our time, the largest first.
         notes: What should be known of it.
@@ -71,6 +75,7 @@ class Row:
     ours: float | None
     peer: float | None = None
     unit: str = "s"
+    ratio: float | None = None
     target: Target | None = None
     shares: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -86,7 +91,8 @@ class Row:
             return False
         if self.target is None or self.ours is None or not self.judged:
             return None
-        return self.target.met(self.ours, self.peer)
+        found = self.target.figure(self.ours, self.peer) if self.ratio is None else self.ratio
+        return self.target.met(found)
 
     def cells(self) -> tuple[str, ...]:
         """The row for people."""
@@ -102,8 +108,8 @@ class Row:
         if self.ours is None or self.peer is None:
             return "-"
         if self.target is not None and self.target.of == "faster":
-            return f"{self.peer / self.ours:.1f} x faster"
-        return f"{self.ours / self.peer:.2f} x"
+            return f"{self.ratio or self.peer / self.ours:.1f} x faster"
+        return f"{self.ratio or self.ours / self.peer:.2f} x"
 
     def remarks(self) -> list[str]:
         """The notes, and where the time goes when the target is missed."""
@@ -115,9 +121,10 @@ class Row:
     def data_object(self) -> dict[str, Any]:
         """The row for machines."""
         target = {"limit": self.target.limit, "of": self.target.of} if self.target else None
-        figures = {"ours": self.ours, "peer": self.peer, "unit": self.unit, "target": target, "met": self.met}
+        figures = {"ours": self.ours, "peer": self.peer, "unit": self.unit, "ratio": self.ratio}
+        verdict = {"target": target, "met": self.met}
         told = {"shares": self.shares, "notes": self.notes, "others": self.others, "details": self.details}
-        return {"case": self.case, "data": self.data} | figures | told
+        return {"case": self.case, "data": self.data} | figures | verdict | told
 
 
 def compared(case: str, data: str, ours: Series, peer: Series | None, target: Target | None) -> Row:
@@ -133,8 +140,8 @@ def compared(case: str, data: str, ours: Series, peer: Series | None, target: Ta
 def _told(value: float | None, unit: str) -> str:
     if value is None:
         return "-"
-    digits = 0 if unit == "MB" or value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 3
-    return f"{value:.{digits}f} {unit}"
+    digits = 0 if unit in ("MB", "/s", "") or value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 3
+    return f"{value:.{digits}f} {unit}".rstrip()
 
 
 def markdown(rows: Sequence[Row]) -> str:
