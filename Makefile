@@ -10,6 +10,8 @@ PIP := -m pip --disable-pip-version-check --quiet
 LOCKED := $(PIP) install --require-hashes
 # Node.js comes with the Python packages, so none has to be on the machine.
 NPM := PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+# What the query page has from npm; made by the build hook, and again when somebody removed it.
+PAGE := sparql/web/static/yasgui/made.json
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
@@ -24,26 +26,26 @@ $(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || { \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run setup test test-long bench lint format docs lock build install clean
+.PHONY: help demo run setup test test-long bench lint format docs screenshots lock build install clean
 
 help:  ## Say what each target does.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.runtime  ## Set up, then harvest a provider on this machine and say what happens.
+demo: $(VENV)/.runtime $(PAGE)  ## Set up, then harvest a provider on this machine and say what happens.
 	$(BIN)/harvest demo
 
-run: $(VENV)/.runtime  ## Set up, then run the instance of config/.
+run: $(VENV)/.runtime $(PAGE)  ## Set up, then run the instance of config/.
 	$(BIN)/harvest serve --config config/harvest.yaml
 
-setup: $(VENV)/.dev  ## Set up for development, and no more.
+setup: $(VENV)/.dev $(PAGE)  ## Set up for development, and no more.
 
-test: $(VENV)/.dev  ## Set up, then run the tests.
+test: $(VENV)/.dev $(PAGE)  ## Set up, then run the tests.
 	$(BIN)/python -m pytest -m "not long" $(PYTEST_FLAGS)
 
-test-long: $(VENV)/.dev  ## Set up, then run the tests that take minutes.
+test-long: $(VENV)/.dev $(PAGE)  ## Set up, then run the tests that take minutes.
 	$(BIN)/python -m pytest -m long
 
-bench: $(VENV)/.dev  ## Set up, then measure speed and memory.
+bench: $(VENV)/.dev $(PAGE)  ## Set up, then measure speed and memory.
 	$(BIN)/python -m bench
 
 lint: $(VENV)/.dev  ## Check style, format, types and import rules.
@@ -59,12 +61,15 @@ format: $(VENV)/.dev  ## Put the code into its format.
 docs: $(VENV)/.dev  ## Check that the documents tell every setting, command, address and error.
 	$(BIN)/python -m pytest tests/test_documentation.py
 
+screenshots: $(VENV)/.dev $(PAGE)  ## Make the pictures in docs/images/ anew.
+	$(BIN)/python -m tests.browser.screenshots docs/images
+
 lock: $(VENV)/.dev  ## Write the locks anew from pyproject.toml; UPGRADE=1 takes the newest versions.
 	$(LOCK) pyproject.toml --output-file requirements/runtime.lock
 	$(LOCK) pyproject.toml --group dev --constraints requirements/runtime.lock --output-file requirements/dev.lock
 	$(LOCK) --group build --constraints requirements/dev.lock --output-file requirements/build.lock
 
-build: $(VENV)/.dev  ## Make the wheel and the sdist in dist/.
+build: $(VENV)/.dev $(PAGE)  ## Make the wheel and the sdist in dist/.
 	$(BIN)/python -m build --no-isolation
 
 # The image is made by this target, so that a test can take the same steps without an engine.
@@ -80,7 +85,7 @@ install:  ## Install into a new environment for use: make install PREFIX=/opt/ha
 	rm -rf $(PREFIX)/build
 
 clean:  ## Remove what these targets made; the data of the instance stays.
-	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(dir $(PAGE)) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.created:
@@ -101,4 +106,8 @@ $(VENV)/.dev: requirements/dev.lock tests/node/package-lock.json $(VENV)/.runtim
 	@echo "Installing the development tools into $(VENV) (two minutes at most, once)"
 	$(BIN)/python $(LOCKED) -r requirements/dev.lock
 	$(NPM) --prefix tests/node
+	@touch $@
+
+$(PAGE): hatch_build.py sparql/web/assets/package.json sparql/web/assets/package-lock.json $(VENV)/.runtime
+	$(BIN)/python hatch_build.py
 	@touch $@

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import click
 
 from harvest import show
-from harvest.command import Failed, as_json, settings_of, told
+from harvest.command import Failed, as_json, print_list, settings_of, told
 from harvest.errors import HarvestError
 
 if TYPE_CHECKING:  # it loads stores; `--help` need not wait for that
@@ -44,7 +44,7 @@ def ls(folder: Path | None, log: str | None, config: Path | None, as_json: bool)
     """Print the statements of the provenance logs, the newest log first, as N-Quads."""
     found = _opened(folder, log, config)
     if as_json:
-        _print_json(found.objects(found.statements()))
+        print_list(found.objects(found.statements()))
     else:
         _print_bytes(found.lines(found.statements()))
 
@@ -69,7 +69,7 @@ def history(url: str | None, folder: Path | None, log: str | None, config: Path 
     found = _opened(folder, log, config)
     if url is None:
         if as_json:
-            _print_json(found.objects(found.history()))
+            print_list(found.objects(found.history()))
         else:
             _print_bytes(found.lines(found.history()))
         return
@@ -111,7 +111,7 @@ def verify(
             yield check
 
     if as_json:
-        _print_json(check.json() for check in counted())
+        print_list(check.json() for check in counted())
     else:
         for check in counted():
             click.echo("\t".join(check.columns()))
@@ -194,12 +194,3 @@ def _print_bytes(chunks: Iterable[bytes]) -> None:
     for chunk in chunks:
         out.write(chunk)
     out.flush()
-
-
-def _print_json(items: Iterable[object]) -> None:
-    """A list, an item a line, so that a long one is never held."""
-    before = "[\n"
-    for item in items:
-        click.echo(before + json.dumps(item), nl=False)
-        before = ",\n"
-    click.echo("\n]" if before != "[\n" else "[]")

@@ -6,12 +6,12 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from harvest import show_seeds
-from harvest.command import as_json, order, settings_of, told
+from harvest.command import as_json, order, print_list, settings_of, told
 from harvest.model import Status
 from harvest.settings import Settings
 
@@ -81,17 +81,9 @@ def list_(state: str | None, config: Path | None, as_json: bool) -> None:
 
     found = listed(settings_of(config), state)
     if as_json:
-        _stream(found)
+        print_list(found)
     else:
         show_seeds.listed(found)
-
-
-def _stream(found: Iterable[dict[str, Any]]) -> None:
-    """Print a JSON list as it comes: a seed list may have a million entries."""
-    click.echo("[", nl=False)
-    for number, item in enumerate(found):
-        click.echo(("," if number else "") + "\n" + json.dumps(item), nl=False)
-    click.echo("\n]")
 
 
 @seeds.command()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 from rich.markup import escape
 
 from harvest import show
-from harvest.command import Failed, as_json, settings_of, told
+from harvest.command import as_json, order, settings_of, told
 
 
 @click.command()
@@ -24,23 +23,9 @@ from harvest.command import Failed, as_json, settings_of, told
 @told
 def track(urls: tuple[str, ...], config: Path | None, as_json: bool, **options: Any) -> None:
     """Download URLs, and what content handlers find in them, and what they find in that; all of it is filed."""
-    from harvest.orders import carry_out  # opens stores; `--help` need not wait for that
-
     if not urls and not options["replay"]:
         raise click.UsageError("say what is to be tracked: URLs, or --replay")
-    show.quiet_log()
-    with show.progress() as shown:
-        words = [json.dumps(options), *urls]
-        # A URL may hold brackets, which are markup on a terminal, and fill many lines.
-        answer = carry_out(settings_of(config), "track", words, lambda url, step: shown(escape(url[:100]), step))
-    if as_json:
-        click.echo(json.dumps(answer, indent=2))
-    elif "error" not in answer:
-        _show(answer)
-    if not answer["ok"]:
-        if "error" in answer and not as_json:
-            raise Failed(answer["error"])
-        sys.exit(1)
+    order(settings_of(config), "track", [json.dumps(options), *urls], as_json, _show)
 
 
 def _show(answer: dict[str, Any]) -> None:

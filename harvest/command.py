@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 import click
+from rich.markup import escape
 
 from harvest import show
 from harvest.config import load_settings
@@ -60,6 +61,15 @@ def settings_of(config: Path | None) -> Settings:
     return load_settings(found, os.environ)
 
 
+def print_list(items: Iterable[object]) -> None:
+    """Print a JSON list as it comes, an item a line: a seed list or a log may have a million."""
+    before = "[\n"
+    for item in items:
+        click.echo(before + json.dumps(item), nl=False)
+        before = ",\n"
+    click.echo("\n]" if before != "[\n" else "[]")
+
+
 def order(
     settings: Settings, command: str, words: Iterable[str], as_json: bool, printed: Callable[[dict[str, Any]], None]
 ) -> None:
@@ -67,11 +77,12 @@ def order(
     from harvest.orders import carry_out  # opens stores; `--help` need not wait for that
 
     show.quiet_log()
-    with show.progress() as on_step:
-        answer = carry_out(settings, command, list(words), on_step)
+    with show.progress() as shown:
+        # A URL may hold brackets, which are markup on a terminal, and fill many lines.
+        answer = carry_out(settings, command, list(words), lambda name, step: shown(escape(name[:100]), step))
     if as_json:
         click.echo(json.dumps(answer, indent=2))
-    else:
+    elif "error" not in answer:
         printed(answer)
     if not answer["ok"]:
         if "error" in answer and not as_json:

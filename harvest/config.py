@@ -27,7 +27,7 @@ from harvest.settings import (
     Settings,
     WashSettings,
 )
-from harvest.values import ENVIRONMENT, boolean, duration, number, size, text, web_address, whole
+from harvest.values import ENVIRONMENT, boolean, duration, listed, network, number, size, text, web_address, whole
 
 PREFIX: Final = "HARVEST_"
 RESERVED: Final = frozenset({"HARVEST_CONFIG", "HARVEST_REALDATA"})
@@ -103,6 +103,7 @@ def _features(node: yaml.Node) -> dict[str, str]:
 READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "base_url": _base_url,
     "bind": _bind,
+    "proxies": listed(network),
     "graph_base": _graph_base,
     "registry": _path,
     "write_back": boolean,
@@ -139,6 +140,7 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "query.max_bytes": size,
     "query.union_default_graph": boolean,
     "query.cache": _size_or_none,
+    "query.service": listed(web_address),
     "features": _features,
 }
 

@@ -14,6 +14,8 @@ missed, and downloads announced dumps at once, so that a partial dump that is go
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -37,6 +39,16 @@ INBOX_S = 0.5
 """Seconds between two looks at what commands asked for."""
 
 
+NICE = 10
+"""The nice value of harvesting: people who ask wait for an answer, a harvest has until the next minute."""
+
+
+def step_aside() -> None:
+    """Give this thread, and the processes that it starts, a lower priority than the front and its queries."""
+    if sys.platform == "linux":  # Where a thread has a priority of its own.
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+
+
 class Scheduler:
     """The running schedule of an instance."""
 
@@ -51,8 +63,8 @@ class Scheduler:
         self._stopping = threading.Event()
         self._lookers = ThreadPoolExecutor(LOOKERS, "look")
         self._fetchers = ThreadPoolExecutor(settings.http.parallel, "fetch")
-        self._workers = ThreadPoolExecutor(2, "work")
-        self._seeders = ThreadPoolExecutor(settings.seeds.max_parallel, "seed")
+        self._workers = ThreadPoolExecutor(2, "work", initializer=step_aside)
+        self._seeders = ThreadPoolExecutor(settings.seeds.max_parallel, "seed", initializer=step_aside)
         self._seeds: dict[str, Future[Any]] = {}
         self._inbox = Inbox(desk)
         self._jobs = BackgroundScheduler(timezone="UTC")

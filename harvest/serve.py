@@ -152,8 +152,10 @@ def application() -> Application:
         max_bytes=query.max_bytes,
         union_default_graph=query.union_default_graph,
         cache_bytes=query.cache,
+        service=query.service,
     )
-    site = Site(settings.base_url, graph_base=settings.graph_base)
+    queries = settings.file.parent / "queries" if settings.file else None
+    site = Site(settings.base_url, graph_base=settings.graph_base, queries=queries, proxies=settings.proxies)
     return create_app(Reading(settings), settings.data_dir / "store", limits, site, settings.data_dir / "cache")
 
 

@@ -113,12 +113,13 @@ class QuerySettings:
 
     Attributes:
         timeout_s: Seconds of wall time.
-        memory: Bytes of resident memory that one worker may use.
-        workers: Worker processes, and so queries at once.
+        memory: Bytes of resident memory that one query may use; all together may use so many for each of `workers`.
+        workers: Long queries that run at once; short ones do not wait for them.
         max_rows: Rows of a SELECT or triples of a CONSTRUCT.
         max_bytes: Bytes of one result.
         union_default_graph: Whether the default graph is the union of all graphs.
         cache: Bytes on disk that remembered results may take; 0 remembers none.
+        service: Endpoints that SERVICE may ask.
     """
 
     timeout_s: float = 30
@@ -128,6 +129,7 @@ class QuerySettings:
     max_bytes: int = GIB
     union_default_graph: bool = True
     cache: int = GIB
+    service: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,7 @@ class Settings:
         file: The settings file, or None when none was read.
         base_url: Public address, used in links; no slash at the end.
         bind: Host and port the web front listens on.
+        proxies: Addresses and networks of the reverse proxies in front of it, which say whose a request is.
         graph_base: What a provider name is appended to, to give its graph IRI; never change it later.
         registry: The registry file.
         write_back: Whether the registry's `modified` is rewritten after a harvest.
@@ -157,6 +160,7 @@ class Settings:
     file: Path | None = None
     base_url: str = "http://localhost:8080"
     bind: str = "127.0.0.1:8080"
+    proxies: tuple[str, ...] = ()
     graph_base: str = "http://localhost:8080/graph/"
     registry: Path = Path("config/registry.yaml")
     write_back: bool = True

@@ -125,7 +125,9 @@ def status(providers: Sequence[Mapping[str, Any]]) -> None:
         table.columns[column].justify = "right"
     for item in providers:
         state, last = item["state"], item["last_run"] or {}
-        shown = f"[{_COLOURS.get(state, 'default')}]{state}[/]"
+        step = next(iter(last.get("steps", ())[-1:]), None) if state == "harvesting" else None
+        doing = f": {step['name']}" if step else ""
+        shown = f"[{_COLOURS.get(state, 'default')}]{state}{doing}[/]"
         outcome = f"{_moment(last.get('ended'))[5:16]} {last.get('outcome') or ''}".strip()
         times = _moment(item["modified"])[:10], outcome or "-", _moment(item["next_check"])[5:16] or "-"
         table.add_row(item["name"], shown, str(item["version"]), f"{item['triples']:,}", *times[: None if wide else -1])
@@ -151,8 +153,21 @@ def history(found: Mapping[str, Any]) -> None:
         if run["outcome"] != "committed":
             outcome = run["outcome"] or "running"
             OUT.print(f"run {run['id']}  {run['started'][:19]}  [{_COLOURS.get(outcome, 'default')}]{outcome}[/]")
+            _steps(run["steps"])
             for finding in run["findings"]:
                 _finding(finding)
+
+
+def _steps(steps: Sequence[Mapping[str, Any]]) -> None:
+    """What a run did, and how long each step took; those of no time to speak of are left out."""
+    told = [
+        f"{step['name']} {'so far' if step['seconds'] is None else format(step['seconds'], '.1f') + ' s'}"
+        + (" (broken off)" if step["broken"] else "")
+        for step in steps
+        if step["seconds"] is None or step["broken"] or step["seconds"] >= 0.1
+    ]
+    if told:
+        OUT.print(f"  {', '.join(told)}", soft_wrap=True, style="dim")
 
 
 def _moment(text: str | None) -> str:

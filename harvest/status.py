@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from harvest.ledger import Ledger, ProviderRecord, Run, VersionRecord
+from harvest.ledger import Known, Ledger, ProviderRecord, Run, Step, VersionRecord
 from harvest.model import Finding, Outcome, Provider, State, Statistics
 from harvest.settings import Settings
 
@@ -63,41 +63,78 @@ def provider_object(
 
     `provider` is its registry entry, None when it has none (any more).
     """
-    record = ledger.provider(name)
-    if record is None and provider is None:
+    known = ledger.overview.of([name]).get(name)
+    if known is None and provider is None:
         return None
-    runs = ledger.runs(name, 1)
-    last = runs[0] if runs else None
-    findings = _findings(ledger, name, last, provider)
+    return _object(name, provider, known, _Instance(settings, _schedule(ledger), now))
+
+
+def provider_objects(
+    ledger: Ledger,
+    settings: Settings,
+    registered: Mapping[str, Provider],
+    now: datetime,
+    names: Sequence[str] | None = None,
+) -> list[dict[str, Any]]:
+    """What is told of every provider that the registry or the ledger knows, by name; if some are named of these."""
+    known = ledger.overview.of(names)
+    instance = _Instance(settings, _schedule(ledger), now)
+    told = sorted(known.keys() | (registered if names is None else registered.keys() & set(names)))
+    return [_object(name, registered.get(name), known.get(name), instance) for name in told]
+
+
+@dataclass(frozen=True, slots=True)
+class _Instance:
+    """What is the same for all providers."""
+
+    settings: Settings
+    schedule: Schedule | None
+    now: datetime
+
+
+def _schedule(ledger: Ledger) -> Schedule | None:
+    text = ledger.meta(SCHEDULE)
+    return None if text is None else Schedule.load(text)
+
+
+def _object(name: str, provider: Provider | None, known: Known | None, instance: _Instance) -> dict[str, Any]:
+    record = known.record if known else None
+    last = known.last if known else None
+    findings = _findings(name, provider, known)
     return {
         "name": name,
-        "graph": record.graph if record else settings.graph(name),
-        "state": _state(ledger, name, last, provider, findings),
+        "graph": record.graph if record else instance.settings.graph(name),
+        "state": _state(provider, known, findings),
         "modified": _iso(record.modified if record else None),
         "version": record.version if record else 0,
         "triples": record.triples if record else 0,
-        "statistics": ledger.figures.totals(name, record.version) if record else None,
+        "statistics": known.totals if known else None,
         "last_run": None if last is None else run_object(last),
         "findings": [finding_object(finding) for finding in findings],
-        "next_check": _iso(_next_check(ledger, record, provider, now)),
+        "trouble": _trouble(known),
+        "next_check": _iso(_next_check(record, provider, instance)),
         "source": None if provider is None else provider.source.value,
         "url": _public(provider.url if provider else record.url if record else None),
         "removals": None if provider is None else provider.removals.value,
         "contact": None if provider is None else provider.contact,
         "datasets": [
             {"iri": d.iri, "modified": _iso(d.modified), "coverage": d.coverage.value, "committed": _iso(d.committed)}
-            for d in ledger.datasets(name)
+            for d in (known.datasets if known else ())
         ],
+        "about": [asdict(each) for each in (record.about if record else ())],
     }
 
 
-def provider_objects(
-    ledger: Ledger, settings: Settings, registered: Mapping[str, Provider], now: datetime
-) -> list[dict[str, Any]]:
-    """What is told of every provider that the registry or the ledger knows, by name."""
-    names = sorted({record.name for record in ledger.providers()} | registered.keys())
-    objects = (provider_object(ledger, settings, name, registered.get(name), now) for name in names)
-    return [item for item in objects if item is not None]
+def _trouble(known: Known | None) -> dict[str, Any] | None:
+    """Since when no harvest went well, in how many tries, and the last of them; None where the last one did."""
+    if known is None or known.since is None or known.settled is None:
+        return None
+    return {
+        "since": _iso(known.since),
+        "tries": known.tries,
+        "run": known.settled.id,
+        "at": _iso(known.settled.ended),
+    }
 
 
 def run_object(run: Run) -> dict[str, Any]:
@@ -116,7 +153,20 @@ def run_object(run: Run) -> dict[str, Any]:
         "vanished_subjects": run.vanished,
         "dumps": [dump | {"url": _public(dump["url"])} for dump in run.dumps],
         "findings": [finding_object(finding) for finding in run.findings],
-        "steps": list(run.steps),
+        "steps": [step_object(step) for step in run.steps],
+    }
+
+
+def step_object(step: Step) -> dict[str, Any]:
+    """One step of a run as JSON; `seconds` is null while it goes on."""
+    seconds = None if step.ended is None else round((step.ended - step.started).total_seconds(), 3)
+    return {
+        "name": step.name,
+        "started": _iso(step.started),
+        "ended": _iso(step.ended),
+        "seconds": seconds,
+        "broken": step.broken,
+        "figures": step.figures,
     }
 
 
@@ -169,15 +219,15 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat().replace("+00:00", "Z")
 
 
-def _findings(ledger: Ledger, name: str, last: Run | None, provider: Provider | None) -> list[Finding]:
-    found = list(ledger.findings(name))
-    found += [finding for finding in (last.findings if last else ()) if finding not in found]
+def _findings(name: str, provider: Provider | None, known: Known | None) -> list[Finding]:
+    found = list(known.findings) if known else []
+    found += [f for f in (known.settled.findings if known and known.settled else ()) if f not in found]
     if provider is None:
         message = (
             f"{name} is not in the registry: it is not harvested any more; `harvest forget {name}` removes its graph"
         )
         found.append(Finding("unregistered", message))
-    elif provider.modified and ledger.provider(name) and not ledger.runs(name, 1) and not found:
+    elif provider.modified and known and known.last is None and not found:
         message = (
             f"the registry says that {provider.modified:%Y-%m-%d} is harvested, but this instance never harvested it; "
             f"remove `modified` or call `harvest run {name}` to have it now"
@@ -186,22 +236,22 @@ def _findings(ledger: Ledger, name: str, last: Run | None, provider: Provider | 
     return found
 
 
-def _state(ledger: Ledger, name: str, last: Run | None, provider: Provider | None, findings: list[Finding]) -> str:
+def _state(provider: Provider | None, known: Known | None, findings: list[Finding]) -> str:
     if provider is None or not provider.enabled:
         return State.DISABLED
-    if last is not None and last.ended is None:
+    if known is None:
+        return State.IDLE
+    if known.last is not None and known.last.ended is None:
         return State.HARVESTING
-    if ledger.announcements.held(name):
+    if known.is_held:
         return State.HELD
     fatal = any(finding.fatal for finding in findings)
-    return State.FAILING if fatal or (last is not None and last.outcome == Outcome.FAILED) else State.IDLE
+    failed = known.settled is not None and known.settled.outcome == Outcome.FAILED
+    return State.FAILING if fatal or failed else State.IDLE
 
 
-def _next_check(
-    ledger: Ledger, record: ProviderRecord | None, provider: Provider | None, now: datetime
-) -> datetime | None:
-    schedule = ledger.meta(SCHEDULE)
-    if provider is None or not provider.enabled or schedule is None:
+def _next_check(record: ProviderRecord | None, provider: Provider | None, instance: _Instance) -> datetime | None:
+    if provider is None or not provider.enabled or instance.schedule is None:
         return None
-    earliest = max(now, record.retry_at) if record and record.retry_at else now
-    return Schedule.load(schedule).next(provider, earliest)
+    earliest = max(instance.now, record.retry_at) if record and record.retry_at else instance.now
+    return instance.schedule.next(provider, earliest)

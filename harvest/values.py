@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from ipaddress import ip_network
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -51,6 +52,29 @@ def boolean(node: yaml.Node) -> bool:
     if not is_plain(scalar) or scalar.value.lower() not in known:
         raise Unusable(f"must be true or false, not {shape(node)}")
     return known[scalar.value.lower()]
+
+
+def listed(read: Callable[[yaml.Node], str]) -> Callable[[yaml.Node], tuple[str, ...]]:
+    """A reader of lists, each of whose values has a reader; in a variable of the environment commas stand between."""
+
+    def read_all(node: yaml.Node) -> tuple[str, ...]:
+        if isinstance(node, yaml.ScalarNode) and node.tag == ENVIRONMENT:
+            parts = (part.strip() for part in node.value.split(","))
+            return tuple(read(yaml.ScalarNode(ENVIRONMENT, part)) for part in parts if part)
+        if not isinstance(node, yaml.SequenceNode):
+            raise Unusable(f"must be a list, not {shape(node)}")
+        return tuple(_entry(read, value) for value in node.value)
+
+    return read_all
+
+
+def network(node: yaml.Node) -> str:
+    """An IP address, or a network such as 10.0.0.0/8."""
+    value = text(node)
+    try:
+        return str(ip_network(value))
+    except ValueError:
+        raise Unusable(f"must be an IP address or a network such as 10.0.0.0/8, not {shape(node)}") from None
 
 
 def whole(least: int, most: int) -> Callable[[yaml.Node], int]:
@@ -187,3 +211,11 @@ def _within(value: float, least: float, most: float, wanted: str) -> float:
     if not least <= value <= most:
         raise Unusable(f"must be {wanted}, not {value:.10g}")
     return value
+
+
+def _entry(read: Callable[[yaml.Node], str], node: yaml.Node) -> str:
+    """The value of a list's entry, whose place is told when it is wrong."""
+    try:
+        return read(node)
+    except Unusable as error:
+        raise Unusable(f"has an entry that {error.message}", node) from error

@@ -7,13 +7,14 @@ The error tree of the query side.
     ├── UnknownGraph       a graph that the store does not have                     permanent, 404
     ├── MethodRefused      a method that the endpoint does not have                 permanent, 405
     ├── NotAcceptable      no result format fits                                    permanent, 406
+    ├── RequestTimeout     a request body that does not come                        permanent, 408
     ├── UnsupportedMedia   a request body that is neither form nor query            permanent, 415
     ├── QueryTimeout       a query past its time limit                              retriable, 503
     ├── QueryMemory        a query past its memory limit                            permanent, 503
     ├── QueryCrash         a query that brought its worker down                     permanent, 500
-    ├── TooLarge           a result past the row limit, or a body past its limit    permanent, 413
+    ├── TooLarge           a result of too many rows or bytes, or too long a body   permanent, 413
     ├── ClientGone         a client that closed its connection                      permanent, 499
-    ├── Overloaded         no worker free within the waiting time                   retriable, 429
+    ├── Overloaded         no worker free in time, or too many long queries         retriable, 429
     └── StoreError         the triple store failed or there is no generation yet    retriable, 503
 """
 
@@ -68,6 +69,12 @@ class NotAcceptable(SparqlError):
     status = 406
 
 
+class RequestTimeout(SparqlError):
+    """A request whose body does not come."""
+
+    status = 408
+
+
 class UnsupportedMedia(SparqlError):
     """A request body that is neither a form nor a query."""
 
@@ -94,7 +101,7 @@ class QueryCrash(SparqlError):
 
 
 class TooLarge(SparqlError):
-    """A result past the row limit, or a request body past its limit."""
+    """A result past `query.max_rows` or `query.max_bytes`, or a request body past its limit."""
 
     status = 413
 
@@ -106,7 +113,7 @@ class ClientGone(SparqlError):
 
 
 class Overloaded(SparqlError):
-    """No query worker became free within the waiting time."""
+    """No query worker became free within the waiting time, or there are too many long queries."""
 
     status = 429
     retriable = True

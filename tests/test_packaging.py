@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.metadata
+import json
 import os
 import re
 import shutil
@@ -200,3 +201,58 @@ def test_the_steps_of_the_image_give_a_working_command(source: Path, tmp_path: P
     for command in ("serve", "run", "check", "status", "demo"):
         assert command in shown.stdout
     assert not (prefix / "build").exists()
+
+
+def _hook(source: Path, folder: Path) -> Path:
+    """A copy of the build hook with what it reads and made."""
+    for name in ("hatch_build.py", "sparql/web/assets", "sparql/web/static/yasgui"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if (source / name).is_dir() else shutil.copyfile
+        copy(source / name, folder / name)
+    return folder
+
+
+def _made_by_hook(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the hook with a registry that is not there."""
+    environment = {**os.environ, "npm_config_registry": "http://127.0.0.1:9", "npm_config_fetch_retries": "0"}
+    environment["npm_config_cache"] = str(folder / "cache")
+    return subprocess.run(
+        [sys.executable, "hatch_build.py"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_the_editor_is_fetched_once(source: Path, tmp_path: Path) -> None:
+    """A build needs npm's registry only when the lock has changed; the tests above build without it."""
+    done = _made_by_hook(_hook(source, tmp_path))
+    assert (done.returncode, done.stdout) == (0, "sparql/web/static/yasgui was there already.\n"), done.stderr
+
+
+@pytest.mark.parametrize("name", ["yasgui.min.js", "licences.txt", "made.json"])
+def test_a_damaged_editor_is_made_again(source: Path, tmp_path: Path, name: str) -> None:
+    """And when that cannot be, the build ends with what to do, and leaves what is there."""
+    made = _hook(source, tmp_path) / "sparql" / "web" / "static" / "yasgui"
+    (made / name).write_text("half", "utf-8")
+    done = _made_by_hook(tmp_path)
+    assert done.returncode == 1
+    assert "`npm ci` in sparql/web/assets failed with exit code 1" in done.stderr
+    assert "copy sparql/web/static/yasgui from a machine where the build went through" in done.stderr
+    assert (made / name).read_text("utf-8") == "half"
+
+
+def test_the_editor_is_pinned_and_may_be_passed_on() -> None:
+    """Each package by its digest, from any registry, under a licence that asks for no more than its text."""
+    lock = json.loads((ROOT / "sparql" / "web" / "assets" / "package-lock.json").read_text("utf-8"))
+    packages = {name: package for name, package in lock["packages"].items() if name}
+    assert [name for name, package in packages.items() if not package.get("integrity", "").startswith("sha512-")] == []
+    assert [name for name, package in packages.items() if "resolved" in package] == []
+    permissive = re.compile(r"\b(MIT|ISC|BSD-\d-Clause|Apache-2.0|CC0-1.0)\b")
+    # jsuri names no licence in its description; its LICENSE is MIT's.
+    assert [name for name, package in packages.items() if not permissive.search(package.get("license", ""))] == [
+        "node_modules/jsuri"
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +18,7 @@ import pytest
 from harvest.errors import BusyError
 from harvest.orders import carry_out
 from harvest.pipeline import Desk, opened
-from harvest.schedule import Scheduler
+from harvest.schedule import NICE, Scheduler, step_aside
 from harvest.settings import ScheduleSettings, WashSettings
 from tests.pipeline.conftest import Instance
 from tests.pipeline.test_semantics import A1, A2, B1, C1, release
@@ -281,3 +283,19 @@ def test_a_provider_that_does_not_answer_holds_up_no_other(instance: Instance, p
             until(lambda: versions(desk) == 2, "the second version, while the other provider is silent")
             assert silent.requests == []
             silent.gate.set()
+
+
+def test_harvesting_steps_aside_for_those_who_ask() -> None:
+    """What works on a harvest, and the processes it starts, get the processor after the front and its queries."""
+    found: list[str] = []
+
+    def work() -> None:
+        step_aside()
+        found.append(subprocess.run(["nice"], capture_output=True, text=True, check=True).stdout.strip())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    assert found == [str(NICE)]
+    assert before < NICE, "the main thread starts the front, which must not step aside"

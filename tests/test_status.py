@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harvest.ledger import Ledger
+from harvest.ledger import Described, Ledger
 from harvest.model import Coverage, Finding, Outcome, Provider, Removals, Source, Validators
 from harvest.settings import Settings
 from harvest.status import SCHEDULE, Schedule, provider_object, provider_objects, run_object, version_object
@@ -179,14 +179,14 @@ def test_a_description_that_cannot_be_read_is_failing(made: Ledger) -> None:
     found = told(made)
     assert found["state"] == "failing"
     assert [finding["kind"] for finding in found["findings"]] == ["status", "odd"]
-    made.described("a", PROVIDER.url, "e" * 64, Validators(), (ODD,))
+    made.described("a", Described(PROVIDER.url, "e" * 64, Validators(), (ODD,)))
     found = told(made)
     assert (found["state"], [finding["kind"] for finding in found["findings"]]) == ("idle", ["odd"])
 
 
 def test_a_finding_of_description_and_run_is_told_once(made: Ledger) -> None:
     """The same words twice make people look for a difference."""
-    made.described("a", PROVIDER.url, "e" * 64, Validators(), (ODD,))
+    made.described("a", Described(PROVIDER.url, "e" * 64, Validators(), (ODD,)))
     run(made, Outcome.UNCHANGED, ODD, FATAL)
     assert [finding["kind"] for finding in told(made)["findings"]] == ["odd", "wash"]
 
@@ -202,7 +202,7 @@ def test_a_provider_that_is_switched_off_is_disabled(made: Ledger) -> None:
 def test_a_provider_that_left_the_registry_is_told_with_what_to_do(made: Ledger) -> None:
     """Its graph stays until somebody removes it."""
     commit(made)
-    made.described("a", "http://example.org/old.ttl", "e" * 64, Validators(), ())
+    made.described("a", Described("http://example.org/old.ttl", "e" * 64, Validators(), ()))
     found = told(made, None)
     assert (found["state"], found["next_check"], found["source"]) == ("disabled", None, None)
     assert (found["url"], found["version"], found["triples"]) == ("http://example.org/old.ttl", 1, 1234)

@@ -8,17 +8,14 @@ Source: Preston, "blob store" (the layout is the same).
 
 from __future__ import annotations
 
-import hashlib
 import re
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 from harvest.archive.layout import digest_of, sync_file, sync_folder
 from harvest.errors import StorageError, UnknownName
 
 _HASH = re.compile(r"[0-9a-f]{64}")
-_CHUNK = 1 << 18
 
 
 class ContentStore:
@@ -102,23 +99,6 @@ class ContentStore:
             UnknownName: They are not filed, or it is no digest.
         """
         return digest_of(self.path(digest))[0] == digest
-
-    def read(self, digest: str, *, verified: bool = False) -> Iterator[bytes]:
-        """
-        The filed bytes in chunks.
-
-        Raises:
-            UnknownName: They are not filed, or it is no digest.
-            StorageError: After the last chunk, if asked to verify: they are not the bytes of this digest.
-        """
-        found = hashlib.sha256()
-        with self.path(digest).open("rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                if verified:
-                    found.update(chunk)
-                yield chunk
-        if verified and found.hexdigest() != digest:
-            raise StorageError(f"the filed bytes of {digest} are damaged: they have SHA-256 {found.hexdigest()}")
 
     def remove(self, digest: str) -> int:
         """

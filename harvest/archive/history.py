@@ -88,11 +88,6 @@ class Archive:
             raise UnknownName(f"{self.root} holds nothing named {name.uri}")
         return found
 
-    def head(self) -> Name | None:
-        """The newest log, or None."""
-        chain = [] if self._log else self.index.chain()
-        return chain[-1] if chain else self._log
-
     def links(self) -> Iterator[tuple[Name, Name | None]]:
         """
         Every log and one that it followed, None for the first; newest first.

@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode
 from harvest.discover.parsing import Node, Parsed, Term
 from harvest.discover.text import Text
 from harvest.model import Finding
-from sparql.rdf import DCTERMS, RDF, RDFS, VOID
+from sparql.rdf import DCAT, DCTERMS, FOAF, RDF, RDFS, VOID
 
 TYPE: Final = RDF + "type"
 DUMP: Final = VOID + "dataDump"
@@ -20,9 +20,16 @@ SUBSET: Final = VOID + "subset"
 FEATURE: Final = VOID + "feature"
 MODIFIED: Final = DCTERMS + "modified"
 TITLES: Final = (DCTERMS + "title", RDFS + "label")
+DESCRIPTIONS: Final = (DCTERMS + "description", RDFS + "comment", DCTERMS + "abstract")
+LICENCES: Final = (DCTERMS + "license", DCTERMS + "rights", DCTERMS + "accessRights")
+PUBLISHERS: Final = (DCTERMS + "publisher", DCTERMS + "creator")
+HOMEPAGES: Final = (FOAF + "homepage", DCAT + "landingPage", FOAF + "page")
+NAMES: Final = (FOAF + "name", RDFS + "label", DCTERMS + "title")
+EXAMPLE: Final = VOID + "exampleResource"
 DATASET_TYPES: Final = frozenset({VOID + "Dataset", VOID + "Linkset"})
 
-_READ = frozenset({TYPE, DUMP, SUBSET, FEATURE, MODIFIED, *TITLES})
+_TOLD = (*TITLES, *DESCRIPTIONS, *LICENCES, *PUBLISHERS, *HOMEPAGES, *NAMES, EXAMPLE)
+_READ = frozenset({TYPE, DUMP, SUBSET, FEATURE, MODIFIED, *_TOLD})
 _LIKE_READ = ("datadump", "modified")
 
 

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pyoxigraph import BlankNode
 
+from harvest.discover.about import about
 from harvest.discover.absence import tell_absence, tell_undeclared
 from harvest.discover.dumps import read_dump
 from harvest.discover.page import is_page, linked_descriptions
@@ -63,7 +64,8 @@ def read_description(
         _tell_shared_dumps(reading, datasets)
     else:
         tell_absence(reading, nodes)
-    return Description(tuple(datasets), tuple(reading.findings))
+    told = (about(reading, node, iris[node]) for node in dumps)
+    return Description(tuple(datasets), tuple(reading.findings), tuple(sorted(told, key=lambda each: each.iri)))
 
 
 def _dumps(reading: Reading, node: Node) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -11,7 +12,7 @@ from types import TracebackType
 from urllib.parse import quote
 from weakref import WeakSet
 
-from harvest.fetch.exchange import Exchange
+from harvest.fetch.exchange import Exchange, Heard, unheard
 from harvest.fetch.guard import Gate
 from harvest.fetch.order import NO_LIMITS, NO_VALIDATORS, THE_MACHINE, Fetched, Means, Order, Surroundings
 from harvest.fetch.pacing import CHECKS_PER_HOST, Lane, now_utc
@@ -50,6 +51,7 @@ class Client:
         kept = CHECKS_PER_HOST + settings.per_host
         transport = Transport(gate, (settings.connect_s, settings.read_s), kept, around.ca_bundle)
         self._means = Means(settings, user_agent(settings.contact or base_url), clock, around, transport, Watch())
+        self._heard: Heard = unheard
         self._closing = threading.Event()
         self._stops: WeakSet[threading.Event] = WeakSet((self._closing,))
         self._lock = threading.Lock()
@@ -82,7 +84,13 @@ class Client:
 
         Its `lane` is one of this client's, its `stop` made by `new_stop`.
         """
-        return Exchange(order, self._means).run()
+        return Exchange(order, self._means, self._heard).run()
+
+    def telling(self, heard: Heard) -> Client:
+        """This client, for orders whose bytes somebody counts as they come."""
+        other = copy.copy(self)
+        other._heard = heard
+        return other
 
     def new_stop(self) -> threading.Event:
         """An event for orders that are to be ended together by `halt`, or by closing the client."""

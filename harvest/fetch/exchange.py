@@ -10,6 +10,7 @@ One document, from the first try to the last.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +38,9 @@ from harvest.fetch.watch import Line
 from harvest.fetch.wire import Wire, base_iri, follow, spell, without_userinfo
 from harvest.model import Capture, Finding, Hop, Validators
 
+Heard = Callable[[str, int, int | None], None]
+"""Told of what was asked for, the bytes of it that came so far, and how many there are if the server says so."""
+
 REDIRECTS: Final = 10
 HOPS: Final = 100
 """Answers of one order that are remembered, the last ones."""
@@ -49,11 +53,16 @@ _SKIM_S: Final = 2.0
 """What reading the page of a redirect or an error is worth, in bytes and seconds."""
 
 
+def unheard(url: str, received: int, total: int | None) -> None:
+    """Nobody counts."""
+
+
 class Exchange:
     """The state of one order between its tries."""
 
-    def __init__(self, order: Order, means: Means) -> None:
+    def __init__(self, order: Order, means: Means, heard: Heard = unheard) -> None:
         self._order = order
+        self._heard = heard
         self._means = means
         self._start = spell(order.url)
         limits, settings = order.limits, means.settings
@@ -191,8 +200,10 @@ class Exchange:
         else:
             self._retry_after_s = retry_after_s(response.headers.get("Retry-After"), self._means.clock())
             raise status_error(response, wire.url, self._skim(response, line))
+        total = self._head.total if self._head else None
         for piece in self._means.transport.read(response, _PIECE, line):
             self._body.feed(piece)
+            self._heard(self._order.url, self._body.received, total)
         return self._arrived(wire, passed)
 
     def _goes_on(self, response: requests.Response) -> bool:

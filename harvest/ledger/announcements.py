@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from harvest.ledger.database import Database
 from harvest.ledger.records import dump_captures, dump_dataset, stamp
 from harvest.ledger.rows import announcement_of
+from harvest.ledger.runs import end_overtaken
 from harvest.model import Announcement, Capture, Coverage, Dataset
 
 
@@ -34,6 +35,7 @@ class Announcements:
                     " AND state IN ('seen', 'fetched', 'held') AND dataset ->> 'coverage' = 'full'",
                     (name, dataset.iri),
                 )
+                end_overtaken(db, name, now)
             cursor = db.execute(
                 "INSERT INTO announcement (provider, iri, dataset, seen, state) VALUES (?, ?, ?, ?, 'seen')",
                 (name, dataset.iri, dump_dataset(dataset), stamp(now)),

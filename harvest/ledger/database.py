@@ -42,15 +42,19 @@ class Database:
             raise LedgerError(f"the ledger {path} cannot be opened: {error}", url=str(path)) from error
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
         """
         A write transaction: all of it is durable when the block ends, or none of it.
+
+        One that is not `durable` does not wait for the disk: it outlives this process, and a power cut once the next
+        durable one is done.
 
         Raises:
             StorageError: The disk is full or the file cannot be written.
         """
         with self._told("written"):
             connection = self._connection()
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -115,7 +119,6 @@ class Database:
         else:
             connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
         connection.row_factory = sqlite3.Row
         return connection

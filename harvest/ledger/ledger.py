@@ -13,19 +13,24 @@ from harvest.ledger.database import Database
 from harvest.ledger.documents import Documents
 from harvest.ledger.downloads import Downloads
 from harvest.ledger.figures import Figures
+from harvest.ledger.overview import Overview
 from harvest.ledger.records import (
     DatasetRecord,
+    Described,
     ProviderRecord,
     Run,
     VersionRecord,
+    dump_about,
     dump_captures,
     dump_findings,
     stamp,
 )
 from harvest.ledger.requests import Requests
 from harvest.ledger.rows import dataset_of, insert_version, provider_of, run_of, version_of
+from harvest.ledger.runs import abandon, end_overtaken, end_run, set_run
 from harvest.ledger.seeds import Seeds
-from harvest.model import Announcement, Coverage, Finding, Validators
+from harvest.ledger.steps import Steps, begin_step
+from harvest.model import Announcement, Coverage, Finding
 
 
 class Ledger:
@@ -36,6 +41,8 @@ class Ledger:
         announcements: What is to be harvested.
         downloads: What was asked for and answered, and which log tells of it.
         figures: What the current versions are made of, in numbers.
+        steps: What runs do, while they do it.
+        overview: What is known of many providers at once.
         requests: What commands ask of the process that holds the data directory.
         seeds: The seed list.
         documents: What was downloaded from seeds, and what was in it.
@@ -46,6 +53,8 @@ class Ledger:
         self.announcements = Announcements(database)
         self.downloads = Downloads(database)
         self.figures = Figures(database)
+        self.steps = Steps(database)
+        self.overview = Overview(database)
         self.requests = Requests(database)
         self.seeds = Seeds(database)
         self.documents = Documents(database)
@@ -66,17 +75,22 @@ class Ledger:
         """What is known of all providers ever seen, by name."""
         return [provider_of(row) for row in self.database.rows("SELECT * FROM provider ORDER BY name")]
 
-    def described(
-        self, name: str, url: str, digest: str, validators: Validators, findings: tuple[Finding, ...]
-    ) -> None:
+    def described(self, name: str, read: Described) -> None:
         """File that a description was read, with what was found in it."""
         with self.database.transaction() as db:
             db.execute(
                 "UPDATE provider SET url = ?, description = ?, etag = ?, last_modified = ?, retry_at = NULL,"
-                " failures = 0 WHERE name = ?",
-                (url, digest, validators.etag, validators.last_modified, name),
+                " failures = 0, about = ? WHERE name = ?",
+                (
+                    read.url,
+                    read.digest,
+                    read.validators.etag,
+                    read.validators.last_modified,
+                    dump_about(read.about),
+                    name,
+                ),
             )
-            _set_findings(db, name, findings)
+            _set_findings(db, name, read.findings)
 
     def undescribed(self, name: str, findings: tuple[Finding, ...], retry_at: datetime) -> None:
         """File that a description could not be read, and when to try again."""
@@ -125,18 +139,23 @@ class Ledger:
     def runs(self, name: str, limit: int = 100) -> list[Run]:
         """The latest runs of a provider, newest first."""
         rows = self.database.rows("SELECT * FROM run WHERE provider = ? ORDER BY id DESC LIMIT ?", name, limit)
-        return [run_of(row) for row in rows]
+        steps = self.steps.of(row["id"] for row in rows)
+        return [run_of(row, steps.get(row["id"], ())) for row in rows]
 
     def run(self, id: int) -> Run | None:
         """One run, or None."""
         row = self.database.row("SELECT * FROM run WHERE id = ?", id)
-        return None if row is None else run_of(row)
+        return None if row is None else run_of(row, self.steps.of([id]).get(id, ()))
 
-    def start_run(self, name: str, now: datetime, announcement: Announcement | None) -> int:
-        """File that a run began; returns its id."""
+    def run_of(self, announcement: int) -> Run | None:
+        """The latest run of an announcement, or None."""
+        row = self.database.row("SELECT max(id) AS id FROM run WHERE announcement = ?", announcement)
+        return None if row is None or row["id"] is None else self.run(row["id"])
+
+    def start_run(self, name: str, now: datetime, announcement: Announcement | None, step: str | None = None) -> int:
+        """File that a run began, with its first step; returns its id."""
         dataset = announcement.dataset if announcement else None
-        return self.database.write(
-            "INSERT INTO run (provider, announcement, started, dataset, modified, coverage) VALUES (?, ?, ?, ?, ?, ?)",
+        values = (
             name,
             announcement.id if announcement else None,
             stamp(now),
@@ -144,6 +163,25 @@ class Ledger:
             stamp(dataset.modified) if dataset else None,
             dataset.coverage if dataset else None,
         )
+        with self.database.transaction() as db:
+            run = db.execute(
+                "INSERT INTO run (provider, announcement, started, dataset, modified, coverage)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                values,
+            ).lastrowid
+            assert run is not None
+            if step is not None:
+                begin_step(db, run, step, now)
+            return run
+
+    def drop_run(self, id: int) -> None:
+        """Remove a run that has nothing to tell."""
+        self.database.write("DELETE FROM run WHERE id = ?", id)
+
+    def end_overtaken(self, name: str, now: datetime) -> None:
+        """End the runs of a provider that wait and whose announcement gave way."""
+        with self.database.transaction() as db:
+            end_overtaken(db, name, now)
 
     def end_run(self, id: int, outcome: str, now: datetime, **values: Any) -> None:
         """
@@ -152,12 +190,12 @@ class Ledger:
         `values` are columns of `run`; structures are given as they are and filed as JSON.
         """
         with self.database.transaction() as db:
-            _end_run(db, id, outcome, now, values)
+            end_run(db, id, outcome, now, values)
 
     def note_run(self, id: int, **values: Any) -> None:
         """File more facts of a run; `values` as for `end_run`."""
         with self.database.transaction() as db:
-            _set_run(db, id, values)
+            set_run(db, id, values)
 
     def file_version(self, version: VersionRecord) -> None:
         """File a version as `loading`: from here on it will be committed, after a crash too."""
@@ -179,7 +217,7 @@ class Ledger:
             if announcement is not None:
                 _settle_dataset(db, announcement, now)
             counts = {"version": version.n, "added": version.added, "removed": version.removed}
-            _end_run(db, version.run, "committed", now, counts)
+            end_run(db, version.run, "committed", now, counts)
             if version.facts is not None:
                 told = (f"urn:uuid:{uuid4()}", stamp(now), version.facts)
                 db.execute("INSERT INTO note (activity, at, facts) VALUES (?, ?, ?)", told)
@@ -192,7 +230,7 @@ class Ledger:
                 "UPDATE provider SET modified = max(coalesce(modified, ''), ?) WHERE name = ? AND ? IS NOT NULL",
                 (stamp(announcement.dataset.modified), announcement.provider, stamp(announcement.dataset.modified)),
             )
-            _end_run(db, run, "unchanged", now, values)
+            end_run(db, run, "unchanged", now, values)
 
     def versions(self, name: str) -> list[VersionRecord]:
         """All filed versions of a provider, oldest first, the one that is loading included."""
@@ -211,18 +249,9 @@ class Ledger:
         self.database.write("UPDATE version SET digest = ? WHERE provider = ? AND n = ?", digest, name, n)
 
     def abandon(self, now: datetime) -> int:
-        """End the runs that a crash left open and no version will end; returns how many."""
+        """End the runs that a crash left open and nothing will end; returns how many."""
         with self.database.transaction() as db:
-            return db.execute(
-                "UPDATE run SET ended = ?, outcome = 'failed', findings = ? WHERE ended IS NULL"
-                " AND id NOT IN (SELECT run FROM version WHERE state = 'loading')",
-                (
-                    stamp(now),
-                    dump_findings(
-                        (Finding("interrupted", "the harvester stopped during this run; it is tried again"),)
-                    ),
-                ),
-            ).rowcount
+            return abandon(db, now)
 
 
 def _set_findings(db: sqlite3.Connection, name: str, findings: tuple[Finding, ...]) -> None:
@@ -252,17 +281,4 @@ def _settle_dataset(db: sqlite3.Connection, announcement: Announcement, now: dat
             " AND state IN ('seen', 'fetched', 'held')",
             (announcement.provider, dataset.iri, announcement.id),
         )
-
-
-def _end_run(db: sqlite3.Connection, id: int, outcome: str, now: datetime, values: dict[str, Any]) -> None:
-    _set_run(db, id, {"ended": stamp(now), "outcome": outcome} | values)
-
-
-def _set_run(db: sqlite3.Connection, id: int, values: dict[str, Any]) -> None:
-    columns = {}
-    for name, value in values.items():
-        columns[name] = dump_findings(value) if name == "findings" else value
-        if name in ("dumps", "steps"):
-            columns[name] = json.dumps(value)
-    assignments = ", ".join(f"{name} = ?" for name in columns)
-    db.execute(f"UPDATE run SET {assignments} WHERE id = ?", (*columns.values(), id))
+        end_overtaken(db, announcement.provider, now)

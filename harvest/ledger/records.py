@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from harvest.model import Capture, Coverage, Dataset, Finding, Validators
+from harvest.model import About, Capture, Coverage, Dataset, Finding, Validators
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class ProviderRecord:
         triples: In that version.
         retry_at: When a description that failed may be asked for again.
         failures: Failed looks at the description in a row.
+        about: What its description tells people of each of its datasets.
     """
 
     name: str
@@ -40,6 +41,27 @@ class ProviderRecord:
     triples: int
     retry_at: datetime | None
     failures: int
+    about: tuple[About, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """
+    A description that was read.
+
+    Attributes:
+        url: Where.
+        digest: SHA-256 of it.
+        validators: For the next conditional request.
+        findings: What was wrong or odd with it.
+        about: What it tells people of each of its datasets.
+    """
+
+    url: str
+    digest: str
+    validators: Validators
+    findings: tuple[Finding, ...] = ()
+    about: tuple[About, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +85,26 @@ class DatasetRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """
+    One step of a run.
+
+    Attributes:
+        name: As in `harvest.pipeline.STEPS`, or `wait` between the download and the rest.
+        started: When (aware, UTC); where the one before ended.
+        ended: When, or None while it goes on.
+        broken: Whether the process ended in it; `ended` is then when that was noticed.
+        figures: What it did so far, by name.
+    """
+
+    name: str
+    started: datetime
+    ended: datetime | None
+    broken: bool
+    figures: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """
     One try at harvesting a dataset, or at reading a description that could not be read.
@@ -83,7 +125,7 @@ class Run:
         vanished: Subjects that the graph had and a full input lacks.
         dumps: JSON objects with url, sha256, bytes, media_type.
         findings: What was noticed.
-        steps: JSON objects with name, seconds.
+        steps: What it did, in order.
     """
 
     id: int
@@ -101,7 +143,7 @@ class Run:
     vanished: int
     dumps: tuple[dict[str, Any], ...]
     findings: tuple[Finding, ...]
-    steps: tuple[dict[str, Any], ...]
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +222,16 @@ def _capture(item: dict[str, Any]) -> Capture:
     at = datetime.fromisoformat(item.pop("at"))
     validators = Validators(**item.pop("validators"))
     return Capture(**item | {"at": at, "validators": validators, "redirects": tuple(item["redirects"])})
+
+
+def dump_about(about: tuple[About, ...]) -> str:
+    """What a description tells people, as JSON."""
+    return json.dumps([asdict(each) for each in about], ensure_ascii=False)
+
+
+def load_about(text: str) -> tuple[About, ...]:
+    """What `dump_about` wrote."""
+    return tuple(About(**item | {"examples": tuple(item["examples"])}) for item in json.loads(text))
 
 
 def dump_dataset(dataset: Dataset) -> str:

@@ -10,7 +10,9 @@ from harvest.ledger.records import (
     DatasetRecord,
     ProviderRecord,
     Run,
+    Step,
     VersionRecord,
+    load_about,
     load_captures,
     load_dataset,
     load_findings,
@@ -34,6 +36,7 @@ def provider_of(row: sqlite3.Row) -> ProviderRecord:
         row["triples"],
         moment(row["retry_at"]),
         row["failures"],
+        load_about(row["about"]),
     )
 
 
@@ -53,15 +56,14 @@ def announcement_of(row: sqlite3.Row) -> Announcement:
     return Announcement(row["provider"], load_dataset(row["dataset"]), seen, row["id"], load_captures(row["captures"]))
 
 
-def run_of(row: sqlite3.Row) -> Run:
-    """A row of `run`."""
+def run_of(row: sqlite3.Row, steps: tuple[Step, ...] = ()) -> Run:
+    """A row of `run`, with its steps."""
     values = {name: row[name] for name in row.keys()}  # noqa: SIM118  # iterating a Row gives values
     for name in ("started", "ended", "modified"):
         values[name] = moment(values[name])
     values["findings"] = load_findings(values["findings"])
     values["dumps"] = tuple(json.loads(values["dumps"]))
-    values["steps"] = tuple(json.loads(values["steps"]))
-    return Run(**values)
+    return Run(**values, steps=steps)
 
 
 def version_of(row: sqlite3.Row) -> VersionRecord:

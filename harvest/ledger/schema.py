@@ -8,6 +8,7 @@ are ISO 8601 in UTC; structures are JSON.
     dataset        the last committed harvest of each dataset of a provider
     announcement   a dataset that is to be harvested, or was: seen, fetched, held, done, superseded, failed
     run            one try at an announcement, with its outcome, figures and findings
+    step           the steps of a run, each from when it began, with what it did so far
     version        one state of a provider's graph; `loading` from its filing until its generation is published
     statistics     the figures of a version, kept for the current one
     finding        what is wrong with a provider's description now
@@ -216,5 +217,30 @@ MIGRATIONS: Final = (
         began TEXT NOT NULL,
         ended TEXT NOT NULL
     ) STRICT;
+    """,
+    """
+    CREATE TABLE step (
+        run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+        place INTEGER NOT NULL,         -- from 1
+        name TEXT NOT NULL,
+        started TEXT NOT NULL,          -- where the one before ended
+        ended TEXT,
+        broken INTEGER NOT NULL DEFAULT 0, -- 1 where the process ended in it; `ended` is when that was noticed
+        figures TEXT NOT NULL DEFAULT '{}', -- JSON: what it did so far
+        PRIMARY KEY (run, place)
+    ) STRICT;
+    INSERT INTO step (run, place, name, started, ended)
+        SELECT run.id, said.key + 1, said.value ->> 'name',
+            strftime('%Y-%m-%dT%H:%M:%f+00:00', run.started, '+' || (sum(said.value ->> 'seconds') OVER past
+                - (said.value ->> 'seconds')) || ' seconds'),
+            strftime('%Y-%m-%dT%H:%M:%f+00:00', run.started, '+' || sum(said.value ->> 'seconds') OVER past
+                || ' seconds')
+        FROM run, json_each(run.steps) AS said
+        WINDOW past AS (PARTITION BY run.id ORDER BY said.key);
+    ALTER TABLE run DROP COLUMN steps;
+    CREATE INDEX run_announcement ON run(announcement);
+    CREATE INDEX run_outcome ON run(provider, outcome, id);
+    ALTER TABLE provider ADD COLUMN about TEXT NOT NULL DEFAULT '[]'; -- JSON list of About, one a dataset
+    UPDATE provider SET description = NULL, etag = NULL, last_modified = NULL; -- to be read once more, for `about`
     """,
 )

@@ -8,6 +8,7 @@ What flows through the platform, as frozen values without behaviour.
 from harvest.model.documents import Content, Document, Part, Problem, Snapshot, Status
 from harvest.model.downloads import Crawl, Download, Note
 from harvest.model.harvests import (
+    About,
     Announcement,
     Capture,
     Coverage,
@@ -27,6 +28,7 @@ from harvest.model.harvests import (
 from harvest.model.statistics import Statistics
 
 __all__ = [
+    "About",
     "Announcement",
     "Capture",
     "Content",

@@ -144,6 +144,30 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """
+    What a description tells people of a dataset; texts are cut where they are long.
+
+    Attributes:
+        iri: As of the dataset.
+        title: Or None.
+        description: Or None.
+        licence: IRI or words, or None.
+        publisher: Name, else IRI, or None.
+        homepage: IRI, or None.
+        examples: IRIs of resources in it, the first ones.
+    """
+
+    iri: str
+    title: str | None = None
+    description: str | None = None
+    licence: str | None = None
+    publisher: str | None = None
+    homepage: str | None = None
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
     """
     What a provider's description says.
@@ -151,10 +175,12 @@ class Description:
     Attributes:
         datasets: Those with at least one dump, sorted by IRI.
         findings: What was wrong or odd with it.
+        about: What it tells people of each of the datasets.
     """
 
     datasets: tuple[Dataset, ...]
     findings: tuple[Finding, ...] = ()
+    about: tuple[About, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

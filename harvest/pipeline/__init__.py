@@ -4,6 +4,8 @@ The pipeline: for one provider, from its description to a published version. Not
     look       ask for the description; announce datasets that are due
     fetch      download the dumps of an announcement
     file       put them into the archive and the ledger
+    wait       until the provider's turn comes
+    check      see whether the same bytes were harvested before
     wash       parse them into one canonical input
     revise     compare it with the graph: the delta
     ...        then the steps of committing, in `harvest.pipeline.commit`
@@ -25,6 +27,8 @@ STEPS = (
     "look",
     "fetch",
     "file",
+    "wait",
+    "check",
     "wash",
     "revise",
     "file-change",

@@ -15,7 +15,6 @@ A crash before 2 leaves the last version and files that the next start sweeps aw
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from harvest.archive.provenance import facts_of
 from harvest.ledger import VersionRecord
 from harvest.model import Announcement, Delta, Document, Snapshot
 from harvest.pipeline.commits import Commit, change_digest, statements, used
+from harvest.pipeline.course import Course
 from harvest.pipeline.facts import describe
 from harvest.pipeline.figuring import counting
 from harvest.pipeline.files import GraphFiles
@@ -71,24 +71,25 @@ class Candidate:
     made: Inputs
 
 
-def commit(workshop: Workshop, candidate: Candidate, room: Path, step: Callable[[str], None]) -> VersionRecord:
+def commit(workshop: Workshop, candidate: Candidate, room: Path, course: Course) -> VersionRecord:
     """File, load and publish a version."""
     name = candidate.announcement.provider
     version = _numbered(workshop, candidate)
     files = GraphFiles(workshop.folder(name))
     files.prepare()
-    step("file-change")
+    course.step("file-change")
     deltas.write(candidate.delta, files.change(version.n))
     if candidate.snapshot is not None:
         candidate.snapshot.path.replace(files.snapshot_file(version.n))
     for folder in (files.folder, files.folder / "changes"):
         sync_folder(folder)
-    step("file-version")
+    course.tell(bytes=files.change(version.n).stat().st_size)
+    course.step("file-version")
     workshop.ledger.file_version(version)
     # A full input may have become the snapshot.
     after = candidate.input.path if candidate.snapshot is None else files.snapshot_file(version.n)
     with workshop.writing:
-        _finish(workshop, version, Loadable(candidate.delta, after), step)
+        _finish(workshop, version, Loadable(candidate.delta, after), course)
     return version
 
 
@@ -102,7 +103,8 @@ def recover(workshop: Workshop, name: str | None = None) -> None:
                 after = files.snapshot_file(version.n)
                 if not after.exists():
                     after = files.at(version.n, version.n, room)
-                _finish(workshop, version, Loadable(delta, after), lambda _: None)
+                workshop.ledger.steps.break_off(version.run, workshop.clock())
+                _finish(workshop, version, Loadable(delta, after), Course(workshop, version.provider, version.run))
 
 
 def sweep(workshop: Workshop) -> None:
@@ -160,25 +162,26 @@ def _told(version: VersionRecord, graph: str, candidate: Candidate) -> Commit:
     )
 
 
-def _finish(workshop: Workshop, version: VersionRecord, loadable: Loadable, step: Callable[[str], None]) -> None:
+def _finish(workshop: Workshop, version: VersionRecord, loadable: Loadable, course: Course) -> None:
     """Steps 3 to 7; each may be done again."""
     files = GraphFiles(workshop.folder(version.provider))
     run = workshop.ledger.run(version.run)
     announcement = None
     if run is not None and run.announcement is not None:
         announcement = workshop.ledger.announcements.get(run.announcement)
-    step("load")
+    course.step("load")
     with ThreadPoolExecutor(1) as beside:
         statistics = beside.submit(counting(workshop, version, loadable))
         load(workshop, version, loadable)
     workshop.ledger.figures.put(version.provider, version.n, statistics.result())
-    step("describe")
+    course.tell(triples=version.triples)
+    course.step("describe")
     describe(workshop, version.provider, version)
-    step("adopt")
+    course.step("adopt")
     if files.snapshot_file(version.n).exists():
         files.adopt(version.n)
-    step("publish")
-    workshop.publish()
-    step("commit")
+    course.step("publish")
+    course.tell(generation=workshop.publish())
+    course.step("commit")
     workshop.ledger.commit_version(version, announcement, workshop.clock())
     workshop.crawl.noted()

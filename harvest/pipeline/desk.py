@@ -93,14 +93,15 @@ class Desk:
 
     def fetch(self, announcement: Announcement) -> Finding | None:
         """Download the dumps of an announcement; returns what went wrong, or None."""
-        provider = self._provider(announcement.provider)
-        with self._alone(f"announcement {announcement.id}"), self.workshop.crawl.working():
-            if self.workshop.ledger.announcements.state(announcement.id) != "seen":
-                return None  # another thread has downloaded it, or a newer one took its place
-            finding = obtain(self.workshop, announcement, provider)
-        if finding is not None:
-            log.warning("dump not downloaded", provider=announcement.provider, reason=finding.message)
-            tell(self.workshop, announcement.provider)
+        name, finding = announcement.provider, None
+        with self._trouble_told(name, announcement):
+            with self._alone(f"announcement {announcement.id}"), self.workshop.crawl.working():
+                if self.workshop.ledger.announcements.state(announcement.id) != "seen":
+                    return None  # another thread has downloaded it, or a newer one took its place
+                finding = obtain(self.workshop, announcement, self._provider(name))
+            if finding is not None:
+                log.warning("dump not downloaded", provider=name, reason=finding.message)
+                tell(self.workshop, name)
         return finding
 
     def work(self, name: str) -> list[Result]:
@@ -121,9 +122,7 @@ class Desk:
         """Do the next thing for an announcement: download its dumps, or harvest them."""
         if state == "fetched":
             return [self._harvested(announcement)]
-        finding = None
-        with self._trouble_told(announcement.provider, announcement):
-            finding = self.fetch(announcement)
+        finding = self.fetch(announcement)
         return [Result(announcement.provider, Outcome.FAILED, finding)] if finding else []
 
     def _stuck(self, name: str) -> bool:
@@ -142,7 +141,7 @@ class Desk:
             outcome = harvest(self.workshop, announcement, self._provider(name))
             if outcome in (Outcome.COMMITTED, Outcome.UNCHANGED):
                 self._write_back(name)
-        run = next(iter(self.workshop.ledger.runs(name, 1)), None)
+        run = self.workshop.ledger.run_of(announcement.id)
         finding = next((f for f in (run.findings if run else ()) if f.fatal), None)
         log.info("harvested", provider=name, outcome=outcome.value, **_figures(run))
         return Result(name, outcome, finding)
@@ -176,8 +175,8 @@ class Desk:
             ledger.announcements.postpone(
                 announcement.id, now + backoff(ledger.announcements.failures(announcement.id))
             )
-        for run in ledger.runs(name, 1):
-            if run.ended is None:
+            run = ledger.run_of(announcement.id)
+            if run is not None and run.ended is None:
                 ledger.end_run(run.id, Outcome.FAILED, now, findings=(*run.findings, finding))
 
     def _write_back(self, name: str) -> None:

@@ -16,11 +16,12 @@ from harvest.publish.provenance import Facts, n_quads
 from harvest.status import provider_object, run_object, version_object
 
 
-def tell(workshop: Workshop, name: str) -> None:
-    """Write a provider's state and last run to the metadata graph, and publish it."""
+def tell(workshop: Workshop, name: str, id: int | None = None) -> None:
+    """Write a provider's state and a run, the last one if none is named, to the metadata graph, and publish it."""
     provider = _provider(workshop, name)
     facts = Facts(workshop.settings.base_url, provider)
-    run = provider["last_run"]
+    named = workshop.ledger.run(id) if id is not None else None
+    run = run_object(named) if named is not None else provider["last_run"]
     with workshop.writing:
         _write(
             workshop, chain(facts.of_provider(), facts.of_run(run) if run else (), facts.of_dumps(run) if run else ())

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from harvest.errors import HarvestError, StoppedError, WashError
 from harvest.ledger import ProviderRecord
 from harvest.ledger.announcements import backoff
-from harvest.model import Announcement, Capture, Coverage, Document, Finding, Outcome, Provider, Removals, Snapshot
+from harvest.model import (
+    Announcement,
+    Capture,
+    Coverage,
+    Document,
+    Finding,
+    Outcome,
+    Provider,
+    Removals,
+    Snapshot,
+    Status,
+)
 from harvest.pipeline import verdict, washing
 from harvest.pipeline.commit import Candidate, Inputs, commit
+from harvest.pipeline.course import Course
 from harvest.pipeline.facts import tell
 from harvest.pipeline.look import as_finding
 from harvest.pipeline.register import Register
@@ -22,6 +33,7 @@ from harvest.revise import lines, replace
 from harvest.revise.partial import partial
 from harvest.revise.replace import Revision
 from harvest.wash.canonical import Washed
+from harvest.wash.leaves import Progress
 
 
 @dataclass(slots=True)
@@ -34,33 +46,29 @@ class Harvest:
         provider: As registered now.
         announcement: What is harvested; its captures are filed.
         record: What the ledger knows of the provider.
-        run: Ledger key of the run.
+        course: The run.
         findings: What was noticed so far.
-        steps: Name and start of each step so far, in seconds of a monotonic clock.
     """
 
     workshop: Workshop
     provider: Provider
     announcement: Announcement
     record: ProviderRecord
-    run: int
+    course: Course
     findings: list[Finding] = field(default_factory=list)
-    steps: list[tuple[str, float]] = field(default_factory=list)
 
-    def step(self, name: str) -> None:
-        """A step begins."""
-        self.steps.append((name, time.monotonic()))
-        self.workshop.on_step(self.provider.name, name)
+    @property
+    def run(self) -> int:
+        """Ledger key of the run."""
+        return self.course.run
 
     def facts(self) -> dict[str, Any]:
         """What the ledger files of the run, whatever its outcome."""
-        began = [*self.steps, ("", time.monotonic())]
-        steps = [{"name": n, "seconds": round(end - start, 3)} for (n, start), (_, end) in pairwise(began)]
         dumps = [
             {"url": c.url, "sha256": c.digest, "bytes": c.length, "media_type": c.media_type}
             for c in self.announcement.captures
         ]
-        return {"dumps": dumps, "findings": tuple(self.findings), "steps": steps}
+        return {"dumps": dumps, "findings": tuple(self.findings)}
 
 
 def harvest(workshop: Workshop, announcement: Announcement, provider: Provider) -> Outcome:
@@ -69,29 +77,43 @@ def harvest(workshop: Workshop, announcement: Announcement, provider: Provider) 
     assert record is not None
     if _failed_before(workshop, announcement):
         return Outcome.FAILED
-    run = workshop.ledger.start_run(provider.name, workshop.clock(), announcement)
-    job = Harvest(workshop, provider, announcement, record, run)
+    job = Harvest(workshop, provider, announcement, record, _begun(workshop, announcement))
     try:
         outcome = _unchanged(job, 0) if _same_bytes(job) else _harvested(job)
     except StoppedError as error:
         job.findings.append(Finding("interrupted", error.message))
-        workshop.ledger.end_run(run, Outcome.FAILED, workshop.clock(), **job.facts())
+        workshop.ledger.end_run(job.run, Outcome.FAILED, workshop.clock(), **job.facts())
         raise
     except HarvestError as error:
         outcome = _failed(job, error)
     if outcome is not Outcome.COMMITTED:
-        tell(workshop, provider.name)
+        tell(workshop, provider.name, job.run)
     return outcome
+
+
+def _begun(workshop: Workshop, announcement: Announcement) -> Course:
+    """The run that the download began, or a new one."""
+    now = workshop.clock()
+    run = workshop.ledger.steps.resume(announcement.id, "check", now)
+    if run is None:
+        run = workshop.ledger.start_run(announcement.provider, now, announcement, "check")
+    course = Course(workshop, announcement.provider, run)
+    course.begun("check")
+    return course
 
 
 def _failed_before(workshop: Workshop, announcement: Announcement) -> bool:
     """Whether the same bytes failed to be washed already; then no further run says so, and they are tried later."""
     runs = workshop.ledger.runs(announcement.provider, 20)
-    before = next((run for run in runs if run.announcement == announcement.id), None)
+    mine = [run for run in runs if run.announcement == announcement.id]
+    before = next((run for run in mine if run.ended is not None), None)
     if before is None or before.outcome != Outcome.FAILED or not any(f.kind == "wash" for f in before.findings):
         return False
     if [dump["sha256"] for dump in before.dumps] != [c.digest for c in announcement.captures]:
         return False
+    for run in mine:
+        if run.ended is None:
+            workshop.ledger.drop_run(run.id)
     _postpone(workshop, announcement)
     return True
 
@@ -133,6 +155,8 @@ def _harvested(job: Harvest) -> Outcome:
             raise WashError("the dumps hold no triple; nothing was changed", url=job.announcement.dataset.dumps[0])
         revision, snapshot = _revise(job, washed.snapshot, room)
         delta = revision.delta
+        counts = {"added": delta.added_triples, "removed": delta.removed_triples}
+        job.course.tell(**counts, **({"vanished_subjects": revision.vanished} if revision.vanished else {}))
         if delta.added_triples == delta.removed_triples == 0:
             return _unchanged(job, revision.vanished)
         if _too_much(job, delta.removed_triples):
@@ -141,22 +165,46 @@ def _harvested(job: Harvest) -> Outcome:
         job.workshop.ledger.note_run(job.run, **job.facts(), vanished=revision.vanished)
         made = Inputs(tuple(documents), _mirrors(job))
         candidate = Candidate(job.announcement, job.run, delta, snapshot, washed.snapshot, triples, made)
-        commit(job.workshop, candidate, room, job.step)
-        job.workshop.ledger.note_run(job.run, steps=job.facts()["steps"])
+        commit(job.workshop, candidate, room, job.course)
         return Outcome.COMMITTED
 
 
 def _wash(job: Harvest, room: Path) -> tuple[Washed, list[Document]]:
-    job.step("wash")
+    job.course.step("wash")
     graph = job.workshop.settings.graph(job.provider.name)
     register, captures = Register(job.workshop, job.provider.name), _captures(job)
     urls = [capture.url for capture in captures]
     given = [_document(job, capture) for capture in captures]
-    washed, documents = washing.union(job.workshop, given, graph, room, register.hearing(given, urls))
+    washed, documents = washing.union(job.workshop, given, graph, room, _hearing(job, register.hearing(given, urls)))
+    job.course.tell(**_told(washed, captures))
     register.washed(urls, washed.documents)
     verdict.check(documents, washed.documents, job.workshop.settings.wash.threshold)
     job.findings += verdict.findings(documents, washed.documents)
     return washed, documents
+
+
+def _hearing(job: Harvest, filed: Callable[[Progress], None]) -> Callable[[Progress], None]:
+    """What hears how far the washing is."""
+    files: set[tuple[str, ...]] = set()
+
+    def heard(progress: Progress) -> None:
+        filed(progress)
+        files.add((progress.url, *progress.names))
+        job.course.hear(files=len(files), at="/".join(progress.names) or progress.url, doing=progress.status.value)
+
+    return heard
+
+
+def _told(washed: Washed, captures: list[Capture]) -> dict[str, int]:
+    """What washing gave."""
+    parts = [part for document in washed.documents for part in document]
+    told = {
+        "files": sum(part.status is not Status.DEPLETED for part in parts),
+        "bytes": sum(capture.length for capture in captures),
+        "triples": washed.snapshot.triples,
+    }
+    more = {"blank_nodes": washed.blank_nodes, "left_out": sum(part.dropped for part in parts)}
+    return told | {name: figure for name, figure in more.items() if figure}
 
 
 def _captures(job: Harvest) -> list[Capture]:
@@ -184,7 +232,7 @@ def _mirrors(job: Harvest) -> bool:
 
 def _revise(job: Harvest, new: Snapshot, room: Path) -> tuple[Revision, Snapshot | None]:
     """What the input changes, and the whole new graph where it was made on the way."""
-    job.step("revise")
+    job.course.step("revise")
     graph = job.workshop.settings.graph(job.provider.name)
     if job.record.version == 0:
         return replace.first(new, room), new

@@ -13,7 +13,7 @@ from datetime import timedelta
 from harvest.discover.void import read_description
 from harvest.errors import DescriptionError, FetchError, HarvestError, WashError
 from harvest.fetch.client import Fetched
-from harvest.ledger import DatasetRecord, ProviderRecord
+from harvest.ledger import DatasetRecord, Described, ProviderRecord
 from harvest.ledger.announcements import backoff
 from harvest.model import Capture, Dataset, Description, Finding, Limits, Provider, Source, Validators
 from harvest.pipeline.register import Register
@@ -119,7 +119,8 @@ def _described(
     )
     if digest != record.description:
         findings = (*description.findings, *fetched.notes)
-        workshop.ledger.described(provider.name, provider.url, digest, capture.validators, findings)
+        read = Described(provider.url, digest, capture.validators, findings, description.about)
+        workshop.ledger.described(provider.name, read)
     return description
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import mkdtemp
@@ -11,6 +11,7 @@ from typing import Any
 
 from harvest.errors import HarvestError, RegistryError, StorageError, UnknownName
 from harvest.ledger import Database, Ledger
+from harvest.outline import outlines
 from harvest.pipeline.files import GraphFiles
 from harvest.pipeline.instance import LEDGER
 from harvest.pipeline.shelf import Shelf
@@ -43,6 +44,16 @@ class Reading:
         registered = self._registered()
         return provider_objects(self._ledger, self.settings, registered.all() if registered else {}, _now())
 
+    def outlines(self) -> list[dict[str, Any]]:
+        """The little of all providers that lists show, by name."""
+        registered = self._registered()
+        return outlines(self._ledger, registered.all() if registered else {}, _now())
+
+    def several(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """The JSON objects of these providers, by name."""
+        registered = self._registered()
+        return provider_objects(self._ledger, self.settings, registered.all() if registered else {}, _now(), names)
+
     def provider(self, name: str) -> dict[str, Any] | None:
         """The JSON object of a provider, or None."""
         registered = self._registered()
@@ -63,6 +74,15 @@ class Reading:
     def runs(self, name: str) -> list[dict[str, Any]]:
         """The latest runs of a provider, newest first."""
         return [run_object(run) for run in self._ledger.runs(name)]
+
+    def run(self, name: str, id: int) -> dict[str, Any] | None:
+        """One run of a provider, or None."""
+        found = self._ledger.run(id)
+        return None if found is None or found.provider != name else run_object(found)
+
+    def sizes(self, names: Sequence[str], most: int) -> dict[str, list[dict[str, Any]]]:
+        """The last versions of these providers, at most so many of each, oldest first."""
+        return self._ledger.overview.sizes(names, most)
 
     def versions(self, name: str) -> list[dict[str, Any]]:
         """The committed versions of a provider, oldest first."""

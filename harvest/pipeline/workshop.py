@@ -126,7 +126,8 @@ class Workshop:
         if self.stopping.is_set():
             raise StoppedError("given up because the instance is shutting down; it is taken up at the next start")
 
-    def publish(self) -> None:
-        """Make what the working store holds the current generation, and collect those that nobody needs."""
-        self.generations.publish(self.store)
+    def publish(self) -> int:
+        """Make what the working store holds the current generation, and collect those that nobody needs; its number."""
+        published = self.generations.publish(self.store)
         self.generations.collect()
+        return published.number

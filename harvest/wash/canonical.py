@@ -16,7 +16,8 @@ from harvest.errors import StorageError
 from harvest.model import Document, Part, Snapshot
 from harvest.wash.leaves import Terms, parts, scratch_at
 from harvest.wash.text import Sink
-from harvest.wash.unpacking.unpack import Leaf, Volume
+from harvest.wash.unpacking.members import Leaf
+from harvest.wash.unpacking.volume import Volume
 from harvest.wash.vat import Vat
 
 

@@ -18,7 +18,7 @@ from harvest.errors import StorageError
 from harvest.model import Document, Part, Snapshot
 from harvest.wash.leaves import Terms, parts, scratch_at
 from harvest.wash.text import Sink
-from harvest.wash.unpacking.unpack import Leaf
+from harvest.wash.unpacking.members import Leaf
 from harvest.wash.vat import Vat
 
 

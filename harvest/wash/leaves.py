@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from harvest.model import Document, Part, Problem, Status
-from harvest.wash.decoding.charset import Reading, examine, recoded
+from harvest.wash.decoding.charset import Reading, examine
+from harvest.wash.decoding.recode import recoded
 from harvest.wash.decoding.sniff import sniff
 from harvest.wash.problems import Problems
 from harvest.wash.process import tell
@@ -28,7 +29,9 @@ from harvest.wash.splitter import Splitter
 from harvest.wash.structured import html, jsonld, rdfxml
 from harvest.wash.text import Sink, Text
 from harvest.wash.textual import resume
-from harvest.wash.unpacking.unpack import Archive, Leaf, Volume, unpack
+from harvest.wash.unpacking.members import Archive, Leaf
+from harvest.wash.unpacking.unpack import unpack
+from harvest.wash.unpacking.volume import Volume
 from sparql.rdf import (
     HTML,
     JSON_LD,

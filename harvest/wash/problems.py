@@ -21,6 +21,7 @@ The kinds, and what each means for the statements around it:
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Final
 
@@ -31,6 +32,8 @@ KEPT: Final = 100
 
 EXCERPT: Final = 200
 """Characters of an excerpt."""
+
+_PLACE: Final = re.compile(r"^Parser error [^:]*: ")
 
 STATEMENTS: Final = frozenset({"syntax", "invalid-iri", "invalid-literal", "rdf-1.2"})
 """The kinds that cost a statement each."""
@@ -67,3 +70,8 @@ class Problems:
     def wants_excerpt(self) -> bool:
         """Whether the next problem will be kept, so that finding its excerpt is worth the time."""
         return len(self.first) < self._kept
+
+
+def reason(error: SyntaxError) -> str:
+    """What a parser says, without the place."""
+    return _PLACE.sub("", error.msg or str(error))

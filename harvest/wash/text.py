@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Final, Protocol
+
+_CONTINUATION: Final = bytes(range(0x80, 0xC0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +39,8 @@ class Sink(Protocol):
 
     def write(self, data: bytes, /) -> object:
         """Take the next bytes, which need not end where a line does."""
+
+
+def characters(data: bytes) -> int:
+    """How many characters begin in a part of a text in UTF-8."""
+    return len(data.translate(None, _CONTINUATION))

@@ -12,6 +12,7 @@ is changed once it has its name, and one that is removed stays readable for thos
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import itertools
 import logging
@@ -25,6 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from sparql.query.descriptor import Descriptor
 from sparql.store import files
 
 log = logging.getLogger(__name__)
@@ -43,7 +45,7 @@ _EDITION: Final = re.compile(r"\d+-[0-9a-f]+-[0-9a-f]+")
 
 class Entry:
     """
-    A result that was kept, open.
+    A result that was kept, open; one thread may read it while another closes it.
 
     Attributes:
         place: Of its format in `results.FORMATS`.
@@ -54,7 +56,7 @@ class Entry:
         magic, self.place, self._checksum, self.length = HEADER.unpack(os.pread(descriptor, HEADER.size, 0))
         if magic != MAGIC or os.fstat(descriptor).st_size != HEADER.size + self.length:
             raise ValueError("not an entry, or not all of one")
-        self._descriptor = descriptor
+        self._descriptor = Descriptor(descriptor)
         self._path = path
         self._read = 0
         self._crc = _start(self.place)
@@ -65,8 +67,12 @@ class Entry:
 
         Raises:
             ValueError: It is damaged, and removed; what was read of it is not the result.
+            OSError: The disk fails, or it was closed.
         """
-        piece = os.pread(self._descriptor, min(size, self.length - self._read), HEADER.size + self._read)
+        with self._descriptor as number:
+            if number is None:
+                raise OSError(errno.EBADF, "it was closed")
+            piece = os.pread(number, min(size, self.length - self._read), HEADER.size + self._read)
         self._read += len(piece)
         self._crc = zlib.crc32(piece, self._crc)
         if (self._read == self.length and self._crc != self._checksum) or (not piece and self._read < self.length):
@@ -81,13 +87,15 @@ class Entry:
 
     def close(self) -> None:
         """Let it go; again does nothing."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._descriptor.let_go()
 
 
 class Draft:
-    """An entry that is being written; a failing disk only means that it is not kept."""
+    """
+    An entry that is being written; a failing disk only means that it is not kept.
+
+    One thread may write or keep it while another drops it.
+    """
 
     def __init__(self, cache: Cache, path: str, place: int) -> None:
         self._cache = cache
@@ -95,49 +103,56 @@ class Draft:
         self._place = place
         self._length = 0
         self._crc = _start(place)
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        files.locked(self._descriptor, fcntl.LOCK_EX)
-        os.lseek(self._descriptor, HEADER.size, os.SEEK_SET)
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        self._descriptor = Descriptor(number)
+        files.locked(number, fcntl.LOCK_EX)
+        os.lseek(number, HEADER.size, os.SEEK_SET)
 
     def write(self, chunk: bytes) -> None:
         """Add bytes; past the largest size of an entry, or when the disk is full, it is dropped."""
-        if self._descriptor < 0:
-            return
-        self._length += len(chunk)
-        if self._length > self._cache.largest:
-            self.drop()
-            return
-        try:
-            self._crc = zlib.crc32(chunk, self._crc)
-            view = memoryview(chunk)
-            while view:
-                view = view[os.write(self._descriptor, view) :]
-        except OSError as error:
-            log.warning("A result is not kept: %s", error)
-            self.drop()
+        with self._descriptor as number:
+            if number is None:
+                return
+            self._length += len(chunk)
+            if self._length > self._cache.largest:
+                self.drop()
+                return
+            try:
+                self._crc = zlib.crc32(chunk, self._crc)
+                view = memoryview(chunk)
+                while view:
+                    view = view[os.write(number, view) :]
+            except OSError as error:
+                self._fail(error)
 
     def keep(self, edition: str, key: str) -> None:
         """Make it an entry, unless it was dropped."""
-        if self._descriptor < 0:
-            return
-        header = HEADER.pack(MAGIC, self._place, self._crc, self._length)
-        try:
-            os.pwrite(self._descriptor, header, 0)
-            self._cache.adopt(self._path, edition, key)
-        except OSError as error:
-            log.warning("A result is not kept: %s", error)
-        else:
-            self._cache.count(HEADER.size + self._length)
-        self.drop()
+        with self._descriptor as number:
+            if number is None:
+                return
+            header = HEADER.pack(MAGIC, self._place, self._crc, self._length)
+            try:
+                os.pwrite(number, header, 0)
+                self._cache.adopt(self._path, edition, key)
+            except OSError as error:
+                self._fail(error)
+            else:
+                self._cache.count(HEADER.size + self._length)
+                self.drop()
 
-    def drop(self) -> None:
-        """Forget it; after `keep`, or again, does nothing."""
-        if self._descriptor >= 0:
+    def drop(self) -> bool:
+        """Forget it, and whether there was something to forget: after `keep`, or again, there is not."""
+        dropped = self._descriptor.let_go()
+        if dropped:
             with contextlib.suppress(OSError):
                 os.unlink(self._path)
-            os.close(self._descriptor)
-            self._descriptor = -1
             self._cache.release()
+        return dropped
+
+    def _fail(self, error: OSError) -> None:
+        """Drop it and say so, unless it was dropped meanwhile, and its file gone for that."""
+        if self.drop():
+            log.warning("A result is not kept: %s", error)
 
 
 class Cache:

@@ -1,7 +1,11 @@
 """
 Which data a result is of, as a text that no other data ever have.
 
-The number of a generation is not enough: a store that is made again from the archive counts from 1 again.
+The number of a generation is not enough: a store that is made again from the archive counts from 1 again. Under a
+server that goes on serving it, such a store gets its new name at the next look at the current generation, so that
+nothing kept of the data before is found any more. A number alone stands for the store that was looked at last: only an
+answer that was on its way in that moment can be taken for one of the new store. An instance holds its folder while it
+serves, so that this takes somebody who removes the store under it.
 """
 
 from __future__ import annotations

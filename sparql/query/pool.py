@@ -1,5 +1,5 @@
 """
-The query workers of a front, and the way to an answer.
+The way of a query to a worker, and of its answer back.
 
 Everything here happens on the event loop's thread, so nothing needs a lock: a query is given to an idle worker or waits
 for one, and a task looks now and then for what has gone past a limit.
@@ -9,33 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-import os
 import time
-from collections import deque
 from pathlib import Path
 from typing import Final
 
-from sparql.errors import ClientGone, Overloaded, QueryCrash, QueryMemory, QueryTimeout
+from sparql.errors import ClientGone, Overloaded
 from sparql.query.answer import Answer, read_failure
+from sparql.query.crew import Crew
+from sparql.query.fair import FairQueue
 from sparql.query.frames import Job, Kind
+from sparql.query.lanes import SLOW_S, Lanes
 from sparql.query.limits import QueryLimits
 from sparql.query.process import WorkerProcess
 from sparql.query.request import QueryRequest
 from sparql.query.results import FORMATS
 from sparql.query.ticket import Place, Ticket
-from sparql.query.worker import Options
 from sparql.store.generations import Generations
 
-log = logging.getLogger(__name__)
-
-BUSY_TICK_S: Final = 0.05
+BUSY_TICK_S: Final = 0.025
 IDLE_TICK_S: Final = 1.0
-START_S: Final = 60.0
-SLOW_S: Final = 0.1
-"""How long a query may take before its client is watched: most are done by then."""
-AGAIN_S: Final = 1.0
-"""How long to wait before a worker that did not even start is replaced."""
 
 
 class Pool:
@@ -47,15 +39,14 @@ class Pool:
     """
 
     def __init__(self, root: Path, limits: QueryLimits, base_iri: str) -> None:
-        self._root = root
         self._limits = limits
         self.base_iri = base_iri
         self._generations = Generations(root)
-        self._workers: list[WorkerProcess] = []
-        self._idle: list[WorkerProcess] = []
-        self._queue: deque[Place] = deque()
+        self._crew = Crew(root, limits, base_iri, self._offer)
+        self._lanes = Lanes(limits)
+        self._queue = FairQueue(limits.waiting)
+        self._long_queue = FairQueue(limits.waiting)
         self._look = asyncio.Event()
-        self._again = 0.0
         self._watching: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -68,8 +59,7 @@ class Pool:
             self._watching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._watching
-        for worker in self._workers:
-            worker.close()
+        self._crew.close()
 
     def generation(self) -> int:
         """The number of the current generation; 0 while there is none."""
@@ -78,7 +68,7 @@ class Pool:
 
     def served(self) -> int:
         """The newest generation that a worker has open; 0 while none has one."""
-        return max((worker.generation for worker in self._workers), default=0)
+        return max((worker.generation for worker in self._crew.workers), default=0)
 
     async def ask(self, request: QueryRequest, ticket: Ticket) -> Answer:
         """
@@ -88,12 +78,16 @@ class Pool:
             SparqlError: There is no result, and why.
         """
         timeout_s = min(request.timeout_s or self._limits.timeout_s, self._limits.timeout_s)
-        worker = await self._take(ticket)
+        asked = hash((request.text, request.graph_name))
+        heavy = self._lanes.is_heavy(asked)
+        worker = self._take(heavy) or await self._wait(ticket, self._long_queue if heavy else self._queue)
         if ticket.reason is not None:
             self._offer(worker)
             raise ticket.reason
         ticket.leave = worker.end
-        worker.slow = ticket.slow
+        worker.slow, worker.client, worker.asked = ticket.slow, ticket.client, asked
+        if heavy:
+            worker.step_back()
         if not self._look.is_set():
             self._look.set()
         try:
@@ -109,33 +103,44 @@ class Pool:
 
     def _give_back(self, worker: WorkerProcess) -> None:
         """Take back a worker whose query is done."""
+        self._lanes.learn(worker)
         if worker.finish():
             self._offer(worker)
         else:
             self._look.set()
 
     def _offer(self, worker: WorkerProcess) -> None:
-        while self._queue:
-            place = self._queue.popleft()
-            if not place.worker.done():
-                place.worker.set_result(worker)
+        place = self._queue.pop()
+        if place is None:
+            self._crew.put(worker)
+        else:
+            place.worker.set_result(worker)
+
+    def _take(self, heavy: bool) -> WorkerProcess | None:
+        """An idle worker for a query, if it is its turn already."""
+        if heavy:
+            return self._crew.take() if not self._long_queue and self._lanes.has_room(self._crew.workers) else None
+        return None if self._queue else self._crew.take()
+
+    def _serve_queues(self) -> None:
+        """Give idle workers to those who wait; long queries may have those that short ones leave."""
+        while self._queue and (worker := self._crew.take()) is not None:
+            self._offer(worker)
+        while self._long_queue and self._lanes.has_room(self._crew.workers):
+            worker = self._crew.take()
+            place = None if worker is None else self._long_queue.pop()
+            if worker is None or place is None:
                 return
-        self._idle.append(worker)
+            worker.long = True  # It counts from now on, though it begins in a moment.
+            place.worker.set_result(worker)
 
-    async def _take(self, ticket: Ticket) -> WorkerProcess:
-        while self._idle:
-            worker = self._idle.pop()
-            if not worker.ended:
-                return worker
-        limits = self._limits
-        if sum(not place.worker.done() for place in self._queue) >= limits.waiting:
-            raise Overloaded(f"{limits.waiting} queries are waiting already; try again in a while.")
-        return await self._wait(ticket)
-
-    async def _wait(self, ticket: Ticket) -> WorkerProcess:
+    async def _wait(self, ticket: Ticket, queue: FairQueue) -> WorkerProcess:
         place = Place(ticket, time.monotonic(), asyncio.get_running_loop().create_future())
         ticket.leave = place.leave
-        self._queue.append(place)
+        ousted = queue.push(place)
+        self._look.set()
+        if ousted is not None:
+            ousted.leave(Overloaded(f"{queue.bound} queries are waiting already; try again in a while."))
         try:
             return await place.worker
         except asyncio.CancelledError:
@@ -147,15 +152,15 @@ class Pool:
     async def _watch(self) -> None:
         """Keep the workers alive, within their limits and on the current generation."""
         while True:
-            self._queue = deque(place for place in self._queue if not place.worker.done())
-            for place in self._queue:
-                self._look_at_place(place)
-            for worker in list(self._workers):
-                self._look_at(worker)
-            while len(self._workers) < self._limits.workers and time.monotonic() >= self._again:
-                self._start_worker()
-            await self._refresh_one()
-            if not self._queue and all(worker.ready and worker.deadline is None for worker in self._workers):
+            for queue in (self._queue, self._long_queue):
+                queue.tidy()
+                for place in queue:
+                    self._look_at_place(place)
+            self._lanes.look(self._crew.workers)
+            self._crew.keep()
+            self._serve_queues()
+            await self._crew.refresh_one(self.generation())
+            if not self._queue and not self._long_queue and self._crew.at_rest():
                 self._look.clear()
                 # Not asyncio.wait_for: in Python 3.11 it loses a cancellation that comes with what it waits for.
                 timer = asyncio.get_running_loop().call_later(IDLE_TICK_S, self._look.set)
@@ -164,13 +169,6 @@ class Pool:
             else:
                 await asyncio.sleep(BUSY_TICK_S)
 
-    def _start_worker(self) -> None:
-        try:
-            self._workers.append(WorkerProcess(self._options, self._offer))
-        except OSError as error:
-            log.error("No query worker could be started: %s", error)
-            self._again = time.monotonic() + AGAIN_S
-
     def _look_at_place(self, place: Place) -> None:
         waited = time.monotonic() - place.since
         limit = self._limits.wait_s
@@ -178,51 +176,6 @@ class Pool:
             place.leave(Overloaded(f"No query worker was free within {limit:g} s; try again in a while."))
         elif waited > SLOW_S:
             place.ticket.slow()
-
-    def _look_at(self, worker: WorkerProcess) -> None:
-        now, limits = time.monotonic(), self._limits
-        if worker.is_over():
-            self._workers.remove(worker)
-            worker.close()
-            self._again = now + (0 if worker.generation or worker.ready else AGAIN_S)
-        elif worker.deadline is not None:
-            self._look_at_query(worker, worker.deadline, now)
-        elif not worker.ready and now > worker.since + START_S:
-            worker.end(QueryCrash(f"A query worker did not start within {START_S:g} s."))
-        elif worker.memory() > limits.memory_bytes // 2:
-            worker.end(QueryCrash("A query worker had grown too large."))
-
-    def _look_at_query(self, worker: WorkerProcess, deadline: float, now: float) -> None:
-        limit = self._limits.memory_bytes
-        if now > deadline:
-            seconds = deadline - worker.since
-            worker.end(QueryTimeout(f"The query took longer than {seconds:g} s and was ended."))
-        elif worker.memory() > limit:
-            worker.end(QueryMemory(f"The query took more than {limit >> 20} MiB of memory and was ended."))
-        elif now > worker.since + SLOW_S:
-            worker.slow()
-
-    async def _refresh_one(self) -> None:
-        """Have one idle worker move to the current generation, so that old ones can be collected."""
-        current = self.generation()
-        for worker in self._idle:
-            if worker.generation != current and not worker.ended:
-                self._idle.remove(worker)
-                with contextlib.suppress(QueryCrash):  # It has just died, and is replaced.
-                    await worker.refresh()
-                return
-
-    def _options(self, descriptor: int) -> Options:
-        limits = self._limits
-        return Options(
-            descriptor=descriptor,
-            parent=os.getpid(),
-            root=str(self._root),
-            base_iri=self.base_iri,
-            max_rows=limits.max_rows,
-            max_bytes=limits.max_bytes,
-            union=limits.union_default_graph,
-        )
 
 
 def _job(request: QueryRequest) -> bytes:

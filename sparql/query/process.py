@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -16,10 +18,12 @@ from typing import Final
 
 import sparql
 from sparql.errors import QueryCrash, SparqlError
-from sparql.query.frames import CHUNK_BYTES, HEAD, FrameBuffer, Kind, frame
-from sparql.query.worker import Options
+from sparql.query.frames import CHUNK_BYTES, HEAD, READ_BYTES, FrameBuffer, Kind, frame
+from sparql.query.worker import STEP_BACK, Options
 
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+_SCHEDULED: Final = 2
+"""What marks the clock of a process that counts in nanoseconds. Source: Linux, clock_getcpuclockid(3)."""
 _PACKAGES: Final = str(Path(sparql.__file__).resolve().parents[1])
 
 
@@ -31,8 +35,14 @@ class WorkerProcess:
         generation: The generation it last said it reads; 0 for none.
         since: Monotonic time of its start, or of the last query or refresh given to it.
         deadline: Monotonic time at which its query has to be done; None while it has none.
+        timeout_s: Seconds that its query may take.
         ready: Whether it has opened its generation.
         slow: To be called when its query is not answered soon.
+        client: Whose query it has.
+        long: Whether its query has run so long that it runs at the lowest priority.
+        paused: Monotonic time at which it was stopped to let others go on; None while it runs.
+        turn: Monotonic time at which its query began or went on.
+        asked: What its query is known by.
     """
 
     def __init__(self, options: Callable[[int], Options], on_ready: Callable[[WorkerProcess], None]) -> None:
@@ -48,8 +58,16 @@ class WorkerProcess:
         self.generation = 0
         self.since = time.monotonic()
         self.deadline: float | None = None
+        self.timeout_s = 0.0
         self.ready = False
         self.slow: Callable[[], None] = _nothing
+        self.client = ""
+        self.long = False
+        self.paused: float | None = None
+        self.turn = 0.0
+        self.asked = 0
+        self._waited = 0.0
+        self._spent = 0.0
         self._loop.add_reader(self._connection, self._readable)
 
     async def begin(self, job: bytes, timeout_s: float) -> tuple[int, bytes]:
@@ -59,8 +77,11 @@ class WorkerProcess:
         Raises:
             SparqlError: The worker was ended, for the reason given to `end`, or broke down.
         """
-        self.since = time.monotonic()
+        self.since = self.turn = time.monotonic()
+        self.timeout_s = timeout_s
         self.deadline = self.since + timeout_s
+        self._waited = 0.0
+        self._spent = self._clock()
         self._first = self._loop.create_future()
         await self._send(job)
         kind, payload = await self._first
@@ -99,9 +120,38 @@ class WorkerProcess:
 
     def finish(self) -> bool:
         """Take the query off; whether the worker can be given another."""
+        if self.paused is not None:  # It was done just before it was stopped.
+            self.resume(time.monotonic())
         self.deadline = None
         self.slow = _nothing
+        self.long = False
         return self._verdict is None
+
+    def spent(self) -> float:
+        """Seconds of processor time that its query has taken."""
+        return self._clock() - self._spent
+
+    def step_back(self) -> None:
+        """Run its query at the lowest priority until it is done."""
+        self.long = True
+        self._tell(STEP_BACK)
+
+    def pause(self, now: float) -> None:
+        """Stop it, so that others can go on; its time stands still."""
+        self.paused = now
+        self._tell(signal.SIGSTOP)
+
+    def resume(self, now: float) -> None:
+        """Let it go on."""
+        if self.paused is not None and self.deadline is not None:
+            self._waited += now - self.paused
+            self.deadline += now - self.paused
+        self.paused, self.turn = None, now
+        self._tell(signal.SIGCONT)
+
+    def waited(self, now: float) -> float:
+        """Seconds that its query was stopped, in all."""
+        return self._waited + (0.0 if self.paused is None else now - self.paused)
 
     def end(self, reason: SparqlError) -> None:
         """Kill the worker; the client of its query is told the reason."""
@@ -140,13 +190,21 @@ class WorkerProcess:
 
     async def _send(self, data: bytes) -> None:
         try:
-            await self._loop.sock_sendall(self._connection, data)
+            sent = self._connection.send(data)  # All of it, but for queries that are longer than the socket's buffer.
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            raise self._ended() from None
+        if sent == len(data):
+            return
+        try:
+            await self._loop.sock_sendall(self._connection, memoryview(data)[sent:])
         except OSError:
             raise self._ended() from None
 
     def _readable(self) -> None:
         try:
-            data = self._connection.recv(2 * CHUNK_BYTES)
+            data = self._connection.recv(READ_BYTES)
         except BlockingIOError:
             return
         except ConnectionError:
@@ -159,6 +217,17 @@ class WorkerProcess:
         found = self._frames.take()
         if found is not None:
             self._settle(found)
+
+    def _clock(self) -> float:
+        """Processor time of the process in seconds; wall time where the system does not tell."""
+        try:
+            return time.clock_gettime(~self._process.pid << 3 | _SCHEDULED)
+        except OSError:
+            return time.monotonic()
+
+    def _tell(self, number: int) -> None:
+        with contextlib.suppress(OSError):  # It has just ended.
+            self._process.send_signal(number)
 
     def _settle(self, found: tuple[int, bytes] | SparqlError) -> None:
         """Hand on what came to whoever waits for it."""

@@ -20,6 +20,7 @@ from sparql.errors import ClientGone, QueryTimeout, SparqlError
 from sparql.query.answer import Answer
 from sparql.query.cache import Cache, Draft
 from sparql.query.edition import Editions
+from sparql.query.federation import Pools
 from sparql.query.kept import Recorded, Remembered, Result, in_thread, remembered
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
@@ -86,7 +87,7 @@ class Recall:
         remembers: Whether there is a cache.
     """
 
-    def __init__(self, pool: Pool, limits: QueryLimits, editions: Editions, cache: Cache | None) -> None:
+    def __init__(self, pool: Pool | Pools, limits: QueryLimits, editions: Editions, cache: Cache | None) -> None:
         self._pool = pool
         self._limits = limits
         self._editions = editions

@@ -7,7 +7,6 @@ Source: SPARQL 1.1 Protocol, section 2.1 (query operation).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl
@@ -15,13 +14,19 @@ from urllib.parse import parse_qsl
 from pyoxigraph import NamedNode
 
 from sparql.errors import ForbiddenError, MethodRefused, RequestError, UnsupportedMedia
-from sparql.query.results import Choice, choose
+from sparql.query.results import GRAPHS, Choice, choose, prefer, quality
 
 METHODS: Final = ("GET", "HEAD", "POST", "OPTIONS")
 FORM: Final = "application/x-www-form-urlencoded"
 QUERY: Final = "application/sparql-query"
 UPDATE: Final = "application/sparql-update"
+UPDATING: Final = frozenset({"update", "using-graph-uri", "using-named-graph-uri"})
+"""Parameters of the update operation. Source: SPARQL 1.1 Protocol, section 2.2."""
 NO_UPDATES: Final = "This endpoint answers queries; updates are refused."
+
+
+Parameters = dict[str, list[str]]
+"""The values of each parameter, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,7 @@ class HttpRequest:
         content_type: The Content-Type header, or empty.
         accept: The Accept header, or None.
         body: Whole.
+        content_coding: The Content-Encoding header, or empty.
     """
 
     method: str
@@ -42,6 +48,7 @@ class HttpRequest:
     content_type: str = ""
     accept: str | None = None
     body: bytes = b""
+    content_coding: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +86,27 @@ def read_request(request: HttpRequest) -> QueryRequest | None:
         UnsupportedMedia: Its body is neither a form nor a query.
         NotAcceptable: It names a result format that there is not.
     """
-    parameters = _decode(request.query_string)
+    pairs = decode(request.query_string)
     if request.method == "POST":
-        parameters += _posted(request)
+        pairs += _posted(request)
     elif request.method not in ("GET", "HEAD"):
         raise MethodRefused(f"{request.method} is not a method of this address; use GET or POST.")
-    if any(key in ("update", "using-graph-uri", "using-named-graph-uri") for key, _ in parameters):
+    parameters: Parameters = {}
+    for key, value in pairs:
+        parameters.setdefault(key, []).append(value)
+    if not UPDATING.isdisjoint(parameters):
         raise ForbiddenError(NO_UPDATES)
-    texts = _all("query", parameters)
-    if not texts and request.method != "POST":
+    texts = parameters.get("query", ())
+    if not texts and request.method != "POST" and _wants_description(request.accept):
         return None
     if len(texts) != 1:
         raise RequestError(
-            f"One query is needed, and {len(texts)} came; send it once, as the parameter `query` or the body."
+            f"One query is needed, and {len(texts)} came; send it once, as the parameter `query`, or as the body with "
+            f"Content-Type: {QUERY}."
         )
     return QueryRequest(
         text=texts[0],
-        formats=choose(request.accept, _format(parameters)),
+        formats=_formats(request.accept, parameters),
         default_graphs=_graphs("default-graph-uri", parameters),
         named_graphs=_graphs("named-graph-uri", parameters),
         timeout_s=_timeout(parameters),
@@ -103,18 +114,26 @@ def read_request(request: HttpRequest) -> QueryRequest | None:
     )
 
 
+def _wants_description(accept: str | None) -> bool:
+    """Whether there can be another answer than a result: a description in RDF, or a page."""
+    return prefer(accept, GRAPHS) is not None or quality("text/html", accept) > 0
+
+
 def _posted(request: HttpRequest) -> list[tuple[str, str]]:
+    if request.content_coding.strip().lower() not in ("", "identity"):
+        raise UnsupportedMedia(f"The body is compressed ({request.content_coding[:40]}); send it as it is.")
     media_type, *options = (part.strip().lower() for part in request.content_type.split(";"))
     charset = next((o.partition("=")[2].strip('" ') for o in options if o.startswith("charset=")), "utf-8")
     if charset not in ("utf-8", "utf8", "us-ascii"):
         raise UnsupportedMedia(f"The body is in {charset!r}; send it in UTF-8.")
     if media_type == FORM:
-        return _decode(_text(request.body))
+        return decode(_text(request.body))
     if media_type == QUERY:
         return [("query", _text(request.body))]
     if media_type == UPDATE:
         raise ForbiddenError(NO_UPDATES)
-    raise UnsupportedMedia(f"A body of type {media_type!r} cannot be read; send {FORM} or {QUERY}.")
+    told = f"A body of type {media_type[:200]!r}" if media_type else "A body without a Content-Type"
+    raise UnsupportedMedia(f"{told} cannot be read; send {FORM} or {QUERY}.")
 
 
 def _text(body: bytes) -> str:
@@ -124,39 +143,52 @@ def _text(body: bytes) -> str:
         raise RequestError(f"The body is not UTF-8: byte {error.start} is {body[error.start]:#04x}.") from error
 
 
-def _decode(encoded: str) -> list[tuple[str, str]]:
+def decode(encoded: str) -> list[tuple[str, str]]:
+    """
+    The parameters of a query string or form, in their order.
+
+    Raises:
+        RequestError: They are not percent-encoded UTF-8.
+    """
     try:
         return parse_qsl(encoded, keep_blank_values=True, errors="strict")
     except ValueError as error:
         raise RequestError("The parameters are not percent-encoded UTF-8.") from error
 
 
-def _all(name: str, parameters: Iterable[tuple[str, str]]) -> list[str]:
-    return [value for key, value in parameters if key == name]
+def _formats(accept: str | None, parameters: Parameters) -> Choice:
+    """Those of the first name of a format, if there is one; an address and a body may name one each."""
+    named = [choose(accept, name) for name in parameters.get("format", ()) if name]
+    return named[0] if named else choose(accept, None)
 
 
-def _format(parameters: list[tuple[str, str]]) -> str | None:
-    return next((value for value in _all("format", parameters) if value), None)
+def _graphs(name: str, parameters: Parameters) -> tuple[str, ...]:
+    return tuple(absolute(graph, name) for graph in parameters[name]) if name in parameters else ()
 
 
-def _graphs(name: str, parameters: list[tuple[str, str]]) -> tuple[str, ...]:
-    graphs = _all(name, parameters)
-    for graph in graphs:
-        try:
-            NamedNode(graph)
-        except ValueError as error:
-            raise RequestError(f"The {name} {graph[:200]!r} is not an absolute IRI: {error}.") from error
-    return tuple(graphs)
+def absolute(iri: str, what: str) -> str:
+    """
+    The IRI, if it is one.
 
-
-def _timeout(parameters: list[tuple[str, str]]) -> float | None:
-    texts = _all("timeout", parameters)
-    if not texts or not texts[0]:
-        return None
+    Raises:
+        RequestError: It is not absolute; the message says `what` it should name.
+    """
     try:
-        seconds = float(texts[0])
+        return NamedNode(iri).value
+    except ValueError as error:
+        raise RequestError(f"The {what} {iri[:200]!r} is not an absolute IRI: {error}.") from error
+
+
+def _timeout(parameters: Parameters) -> float | None:
+    """The shortest of all that are named: an address and a body may name one each."""
+    return min((_seconds(text) for text in parameters.get("timeout", ()) if text), default=None)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
     except ValueError:
         seconds = math.nan
     if not 0 < seconds < math.inf:
-        raise RequestError(f"The timeout {texts[0][:40]!r} is not a number of seconds above 0.")
+        raise RequestError(f"The timeout {text[:40]!r} is not a number of seconds above 0.")
     return seconds

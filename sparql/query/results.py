@@ -7,6 +7,7 @@ Results JSON, XML, CSV and TSV formats.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,8 +31,8 @@ class ResultFormat:
         aliases: Further media types that ask for it.
         names: What `format=` calls it; the first is also the file extension.
         writer: The pyoxigraph format.
-        comment: What a comment line begins with, or None where a result cannot end with one.
-        by_line: Whether a row is written as a line, and so a result can end after any of them.
+        by_line: Whether a row is written as a line, and so a result can end after any of them, with a comment that
+            says so. In all others a result that is cut is broken off: who reads Turtle does not read its comments.
     """
 
     media_type: str
@@ -39,7 +40,6 @@ class ResultFormat:
     aliases: tuple[str, ...]
     names: tuple[str, ...]
     writer: QueryResultsFormat | RdfFormat
-    comment: str | None = None
     by_line: bool = False
 
 
@@ -66,7 +66,6 @@ def _graph(form: rdf.Format, aliases: tuple[str, ...] = (), names: tuple[str, ..
         (*form.media_types[1:], *aliases),
         (*form.extensions, *names),
         form.parser,
-        None if form in (rdf.RDF_XML, rdf.JSON_LD) else "# ",
         form in (rdf.N_TRIPLES, rdf.N_QUADS),
     )
 
@@ -85,14 +84,13 @@ XML: Final = ResultFormat(
     ("xml",),
     QueryResultsFormat.XML,
 )
-CSV: Final = ResultFormat("text/csv", "text/csv; charset=utf-8", (), ("csv",), QueryResultsFormat.CSV, "# ", True)
+CSV: Final = ResultFormat("text/csv", "text/csv; charset=utf-8", (), ("csv",), QueryResultsFormat.CSV, True)
 TSV: Final = ResultFormat(
     "text/tab-separated-values",
     "text/tab-separated-values; charset=utf-8",
     (),
     ("tsv",),
     QueryResultsFormat.TSV,
-    "# ",
     True,
 )
 
@@ -160,8 +158,9 @@ def read_accept(header: str) -> tuple[tuple[str, float], ...]:
     for item in _QUOTED.sub("", header).split(","):
         media_range, *parameters = (part.strip().lower() for part in item.split(";"))
         media_range = "*/*" if media_range == "*" else media_range
-        if _MEDIA_RANGE.fullmatch(media_range):
-            ranges.append((media_range, _quality(parameters)))
+        weight = _quality(parameters)
+        if _MEDIA_RANGE.fullmatch(media_range) and not math.isnan(weight):
+            ranges.append((media_range, weight))
     return tuple(ranges)
 
 
@@ -193,6 +192,10 @@ def _rank(media_type: str, ranges: Sequence[tuple[str, float]]) -> tuple[float, 
 
 
 def _named(name: str, offered: Sequence[ResultFormat]) -> ResultFormat | None:
-    wanted = name.strip().lower()
-    exact = (f for f in offered if wanted in f.names or wanted == f.media_type)
-    return next(exact, None) or next((f for f in offered if wanted in f.aliases), None)
+    """The format of a name; of a list the first that there is, as SPARQLWrapper sends the media types of JSON-LD."""
+    for wanted in (part.strip().lower() for part in name.split(",")):
+        exact = (f for f in offered if wanted in f.names or wanted == f.media_type)
+        found = next(exact, None) or next((f for f in offered if wanted in f.aliases), None)
+        if found is not None:
+            return found
+    return None

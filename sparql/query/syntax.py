@@ -10,6 +10,7 @@ query that still parses had it only in names, literals, IRIs and comments; one t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from string import ascii_lowercase
@@ -28,6 +29,10 @@ _OPAQUE: Final = re.compile(
 _DECLARED: Final = re.compile(r"\bprefix\s+([\w.-]*):", re.IGNORECASE)
 _PREFIXED: Final = re.compile(r"(?<![\w?$:@.-])([^\W_][\w-]*|):(?=\w)")
 
+
+_RELATIVE: Final = re.compile(r"<(?![A-Za-z][A-Za-z0-9+.-]*:)")
+"""What may begin an IRI without a scheme. Source: RFC 3986, section 3.1."""
+_MADE: Final = re.compile("[iu]ri", re.IGNORECASE)
 
 VOLATILE: Final = ("rand", "now", "uuid", "bnode", "service")
 """Calls whose value is another one each time, in lower case; STRUUID has one of them in it."""
@@ -55,17 +60,21 @@ class Failure:
 class Grammar:
     """The store's parser over an empty store: nothing is looked up."""
 
-    def __init__(self, base_iri: str) -> None:
+    def __init__(self, base_iri: str, service: Iterable[str] = ()) -> None:
         self._base_iri = base_iri
+        self._services = [_service_clause(endpoint) for endpoint in service]
         self._empty = Store()
         self.names_dataset = lru_cache(maxsize=256)(self._names_dataset)
 
     def refuse_service(self, text: str) -> None:
         """
-        Return if the query asks no other endpoint.
+        Return if the query asks no other endpoint than those that may be asked.
+
+        A clause that may is written `SERVICE <endpoint>`, with the endpoint in full. It is looked at as if it were a
+        GRAPH clause, which has the same grammar; then no SERVICE may be left.
 
         Raises:
-            ForbiddenError: It has a SERVICE clause.
+            ForbiddenError: It has another SERVICE clause.
             RequestError: It is no query.
         """
         plain = text.lower()
@@ -73,13 +82,16 @@ class Grammar:
             raise ForbiddenError("SERVICE is refused, and so is a query that spells the word with escapes.")
         if "service" not in plain:
             return
+        for clause in self._services:
+            text = clause.sub(_as_graph, text)
         disguised = disguise("service", text)
         failure = self.failure(disguised)
         if failure is None:
             return
         if _stops_at("service", text, failure):
             place = f"line {failure.line}, column {failure.column}"
-            raise ForbiddenError(f"SERVICE is refused ({place}): this endpoint asks no other one.")
+            asked = "this endpoint asks no other one" if not self._services else "this endpoint does not ask that one"
+            raise ForbiddenError(f"SERVICE is refused ({place}): {asked}.")
         raise syntax_error(text, failure)
 
     def is_volatile(self, text: str) -> bool:
@@ -114,6 +126,11 @@ def may_be_volatile(text: str) -> bool:
     """Whether a query has a word of `VOLATILE` anywhere, or an escape that might spell one; quick."""
     plain = text.lower()
     return any(word in plain for word in _VOLATILE)
+
+
+def may_be_relative(text: str) -> bool:
+    """Whether a query may have an IRI to be resolved: written, spelt with escapes, or made by IRI() or URI()."""
+    return "\\" in text or _RELATIVE.search(text) is not None or _MADE.search(text) is not None
 
 
 def disguise(word: str, text: str) -> str:
@@ -165,6 +182,16 @@ def syntax_error(text: str, failure: Failure) -> RequestError:
     return RequestError(
         f"The query does not parse near line {failure.line}, column {failure.column}{reason}:\n{shown}\n{caret}"
     )
+
+
+def _service_clause(endpoint: str) -> re.Pattern[str]:
+    return re.compile(rf"(SERVICE)(\s+SILENT)?(\s*<{re.escape(endpoint)}>)", re.IGNORECASE)
+
+
+def _as_graph(clause: re.Match[str]) -> str:
+    """A SERVICE clause's head as that of a GRAPH clause of the same length, so that places stay what they are."""
+    silent = re.sub(r"\S", " ", clause[2] or "")
+    return f"GRAPH  {silent}{clause[3]}"
 
 
 def _stops_at(word: str, text: str, failure: Failure) -> bool:

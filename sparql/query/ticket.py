@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from sparql.errors import SparqlError
 from sparql.query.process import WorkerProcess
 
+OWN = ""
+"""The client of queries that the instance's own pages ask."""
+
 
 class Ticket:
     """
@@ -16,12 +19,14 @@ class Ticket:
 
     Attributes:
         slow: Called once, or a few times, when the query is not answered soon.
+        client: Whose it is: an address, to which the queue is fair.
         leave: Gives up the place that it has at the moment.
         reason: Why it was ended, or None.
     """
 
-    def __init__(self, slow: Callable[[], None]) -> None:
+    def __init__(self, slow: Callable[[], None], client: str = OWN) -> None:
         self.slow = slow
+        self.client = client
         self.leave: Callable[[SparqlError], None] = self._remember
         self.reason: SparqlError | None = None
 

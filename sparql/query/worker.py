@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import socket
 import sys
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, cast
@@ -36,10 +38,15 @@ from sparql.query.frames import HEAD, Job, Kind, failure, frame, read_frames
 from sparql.query.reader import Reader
 from sparql.query.results import FORMATS, GRAPHS, SOLUTIONS, ResultFormat
 from sparql.query.sink import Bounds, Enough, Sink, limited
-from sparql.query.syntax import Grammar, read_failure, syntax_error
+from sparql.query.syntax import Grammar, may_be_relative, read_failure, syntax_error
 
 LINES: Final = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
 """Graph formats with one statement a line: their triples can be counted in their bytes."""
+
+
+STEP_BACK: Final = signal.SIGUSR1
+"""The signal by which the front has the query that runs take the lowest priority."""
+LOWEST: Final = 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,7 @@ class Options:
         max_rows: Rows or triples of one result.
         max_bytes: Bytes of one result.
         union: Whether the default graph is the union of all graphs.
+        service: Endpoints that SERVICE may ask; with one, the worker keeps the network.
     """
 
     descriptor: int
@@ -64,6 +72,7 @@ class Options:
     max_rows: int
     max_bytes: int
     union: bool
+    service: Sequence[str] = ()
 
 
 class Worker:
@@ -73,16 +82,45 @@ class Worker:
         self._connection = connection
         self._options = options
         self._reader = Reader(Path(options.root))
-        self._grammar = Grammar(options.base_iri)
+        self._grammar = Grammar(options.base_iri, options.service)
+        self._frames = read_frames(connection)
+        self._thread = 0
+        self._stepped_back = False
+        self._over = False
 
     def serve(self) -> None:
-        """Answer until the front closes its end."""
+        """
+        Answer until the front closes its end.
+
+        Queries run in a thread that the front can have given the lowest priority. What is not root cannot raise it
+        again, so after such a query a new thread of the main thread's priority goes on.
+        """
         self._refresh()
-        for kind, payload in read_frames(self._connection):
-            if kind == Kind.QUERY:
-                self._answer(Job.unpack(payload))
-            else:
-                self._refresh()
+        signal.signal(STEP_BACK, lambda *_: self._step_back())
+        while not self._over:
+            thread = threading.Thread(target=self._serve, name="query")
+            thread.start()
+            thread.join()
+
+    def _serve(self) -> None:
+        self._thread = threading.get_native_id()
+        self._over = True  # Unless this ends in order.
+        with contextlib.suppress(ConnectionError):  # The front is gone, and nobody waits for the answer.
+            for kind, payload in self._frames:
+                if kind == Kind.QUERY:
+                    self._answer(Job.unpack(payload))
+                else:
+                    self._refresh()
+                if self._stepped_back:
+                    self._stepped_back = self._over = False
+                    return
+
+    def _step_back(self) -> None:
+        """To be called in the main thread, by the signal."""
+        if sys.platform == "linux":  # Where a thread has a priority of its own.
+            self._stepped_back = True
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, self._thread, LOWEST)
 
     def _refresh(self) -> None:
         with contextlib.suppress(StoreError):  # A query that comes is told.
@@ -132,7 +170,8 @@ class Worker:
 
         Source: SPARQL 1.1 Protocol, section 2.1.4. The store's union switch would win over a FROM clause.
         """
-        base_iri = self._options.base_iri
+        # The parser takes as long for the base as for a whole point lookup.
+        base_iri = self._options.base_iri if may_be_relative(job.text) else None
         if job.default_graphs or job.named_graphs:
             return store.query(
                 job.text,
@@ -168,7 +207,7 @@ class Worker:
 
 def _write_triples(triples: Iterable[Triple], sink: Sink, form: ResultFormat) -> None:
     with _cutting(sink):
-        within = limited(triples, sink, form.comment is not None)
+        within = limited(triples, sink, form.by_line)
         pyoxigraph.serialize(within, cast("IO[bytes]", sink), cast("RdfFormat", form.writer))
         sink.end()
 
@@ -201,11 +240,10 @@ def main(argument: str) -> None:
     sandbox.die_with_parent(options.parent)
     sandbox.offer_to_oom_killer()
     connection = socket.socket(fileno=options.descriptor)
-    sandbox.close_network()
-    try:
+    if not options.service:
+        sandbox.close_network()
+    with contextlib.suppress(ConnectionError):  # The front is gone.
         Worker(connection, options).serve()
-    except ConnectionError:
-        return  # The front is gone, and nobody waits for the answer.
 
 
 if __name__ == "__main__":

@@ -6,27 +6,31 @@ from pathlib import Path
 from typing import Final
 
 from flask import Flask, Response, json, render_template, request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, ServiceUnavailable, TooManyRequests
-from werkzeug.routing import BaseConverter
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+from werkzeug.routing import BaseConverter, IntegerConverter
 
 from sparql.query.cache import Cache
 from sparql.query.edition import Editions
+from sparql.query.federation import Pools
 from sparql.query.limits import QueryLimits
-from sparql.query.pool import Pool
 from sparql.query.recall import Recall
 from sparql.query.results import quality
+from sparql.web.address import Addresses
+from sparql.web.api import api
+from sparql.web.asking import asking
 from sparql.web.catalog import Catalog, Site
 from sparql.web.client import Message, Receive, Send
 from sparql.web.documents import Hash, documents
 from sparql.web.downloads import downloads
 from sparql.web.endpoint import PATH, Endpoint
 from sparql.web.entities import Entities, entities
-from sparql.web.figures import moment, number, prose, size
+from sparql.web.figures import ago, duration, first_sentence, moment, number, prose, size
 from sparql.web.gateway import Gateway
 from sparql.web.graphs import Graphs
 from sparql.web.headers import OPEN, PAGE, PREFLIGHT
 from sparql.web.pages import pages
 from sparql.web.questions import Questions
+from sparql.web.runs import runs, step_name
 from sparql.web.site import HTML, JSON, Context, put_context
 from sparql.web.versions import versions
 
@@ -37,13 +41,19 @@ THREADS: Final = 16
 class Name(BaseConverter):
     """A provider's name, as the registry allows it."""
 
-    regex = "[a-zA-Z0-9]+"
+    regex = "[a-zA-Z0-9]{1,100}"
+
+
+class Number(IntegerConverter):
+    """The number of a version or run; in ASCII, and of no more digits than a file name may have."""
+
+    regex = "[0-9]{1,9}"
 
 
 class Application:
     """The whole front as an ASGI application; its query workers live from start-up to shut-down."""
 
-    def __init__(self, pool: Pool, endpoint: Endpoint, graphs: Graphs, entities: Entities, pages: Gateway) -> None:
+    def __init__(self, pool: Pools, endpoint: Endpoint, graphs: Graphs, entities: Entities, pages: Gateway) -> None:
         self._pool = pool
         self._endpoint = endpoint
         self._graphs = graphs
@@ -86,14 +96,14 @@ def create_app(
         site: Name and address of the instance.
         cache: Folder of its own for remembered results, or None to remember none.
     """
-    pool = Pool(generations_root, limits, f"{site.base_url}{PATH}")
+    pool = Pools(generations_root, limits, f"{site.base_url}{PATH}")
     editions = Editions(generations_root)
     kept = Cache(cache, limits.cache_bytes) if cache is not None and limits.cache_bytes else None
     recall = Recall(pool, limits, editions, kept)
     questions = Questions(recall, limits, THREADS // 2)
     flask = create_pages(Context(catalog, site, limits, pool.served, questions.ask))
     gateway = Gateway(flask, THREADS)
-    endpoint = Endpoint(recall, editions, gateway)
+    endpoint = Endpoint(recall, editions, gateway, Addresses(site.proxies))
     taken = (rule.rule.split("/")[1] for rule in flask.url_map.iter_rules())
     graphs = Graphs(endpoint, site, taken)
     return Application(pool, endpoint, graphs, Entities(endpoint, questions, gateway, graphs, site), gateway)
@@ -104,15 +114,20 @@ def create_pages(context: Context) -> Flask:
     app = Flask("sparql.web", static_url_path="/static")
     app.url_map.converters["name"] = Name
     app.url_map.converters["hash"] = Hash
+    app.url_map.converters["int"] = Number
     put_context(app.extensions, context)
     app.jinja_env.globals.update(site=context.site, limits=context.limits)
     app.jinja_env.filters.update(number=number, size=size, moment=moment, prose=prose)
+    app.jinja_env.filters.update(ago=ago, duration=duration, first_sentence=first_sentence, step_name=step_name)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.register_blueprint(pages)
+    app.register_blueprint(runs)
+    app.register_blueprint(asking)
     app.register_blueprint(downloads)
     app.register_blueprint(documents)
     app.register_blueprint(entities)
     app.register_blueprint(versions)
+    app.register_blueprint(api)
     app.register_error_handler(HTTPException, refuse)
     app.after_request(add_headers)
     return app
@@ -122,26 +137,35 @@ def refuse(error: HTTPException) -> Response:
     """Say what is wrong, as the client likes it best: a page, JSON or text."""
     status, reason = error.code or 500, error.description or error.name
     if isinstance(error, NotFound) and reason == NotFound.description:
-        reason = f"There is nothing at {request.path}. Start at /, /providers/, /sparql or /exports/."
+        reason = f"There is nothing at {request.path[:200]}. Start at /, /providers/, /sparql or /exports/."
+    own = [(name, value) for name, value in error.get_headers() if name in ("Content-Range", "Retry-After")]
     accept = request.headers.get("Accept")
     if quality(HTML, accept) > max(quality(JSON, accept), quality("text/plain", accept)):
         response = Response(render_template("error.html", status=status, name=error.name, reason=reason), status)
     elif "json" in (accept or ""):
-        told = {"error": error.name, "message": reason, "status": status}
+        told = {
+            "error": error.name,
+            "message": reason,
+            "status": status,
+            "retriable": any(name == "Retry-After" for name, _ in own),
+        }
         response = Response(json.dumps(told), status, content_type=JSON)
     else:
         response = Response(f"{reason}\n", status, content_type="text/plain; charset=utf-8")
     response.vary.add("Accept")
     response.headers["Cache-Control"] = "no-store"
-    if isinstance(error, ServiceUnavailable | TooManyRequests):
-        response.headers.extend((name, v) for name, v in error.get_headers() if name == "Retry-After")
+    response.headers.extend(own)
     if isinstance(error, MethodNotAllowed) and error.valid_methods:
         response.allow.update(error.valid_methods)
     return response
 
 
 def add_headers(response: Response) -> Response:
-    """Protect pages, open data to all sites."""
+    """Protect pages, open data to all sites; lead nobody elsewhere, whatever host the request names."""
+    if response.location:
+        response.location = response.location.removeprefix(request.host_url.rstrip("/"))
+    if request.method == "OPTIONS" and response.allow:
+        response.headers["Access-Control-Allow-Methods"] = response.headers["Allow"]
     shared = PAGE if response.mimetype == HTML else OPEN
     for name, value in (*shared, *(PREFLIGHT if request.method == "OPTIONS" else ())):
         response.headers.setdefault(name, value)

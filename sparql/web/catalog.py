@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,6 +26,17 @@ class Catalog(Protocol):
     def providers(self) -> list[Record]:
         """The objects of all providers, by name."""
 
+    def outlines(self) -> list[Record]:
+        """
+        The little of all providers that lists show, by name, in the form of their objects.
+
+        `name`, `state`, `version`, `triples`, `modified`, `last_run` (`id`, `started`, `ended`, `outcome`, the last of
+        its `steps` while it runs), `next_check`, `about` (`title`), `trouble` (`at`).
+        """
+
+    def several(self, names: Sequence[str]) -> list[Record]:
+        """The objects of these providers, by name; of unknown ones none."""
+
     def provider(self, name: str) -> Record | None:
         """The object of a provider, or None."""
 
@@ -40,6 +51,16 @@ class Catalog(Protocol):
 
     def runs(self, name: str) -> list[Record]:
         """The latest runs of a provider, newest first: `started`, `ended`, `outcome`, `version`, `added`, `removed`."""
+
+    def run(self, name: str, id: int) -> Record | None:
+        """One run of a provider, with its `steps`, or None."""
+
+    def sizes(self, names: Sequence[str], most: int) -> dict[str, list[Record]]:
+        """
+        The last versions of these providers, at most so many of each, oldest first: what became of their sizes.
+
+        Of each `n`, `at`, `added`, `removed`, `triples`.
+        """
 
     def change(self, name: str, n: int) -> Path | None:
         """A gzip file of the N-Quads unified diff that made a version, or None."""
@@ -72,8 +93,12 @@ class Site:
         base_url: Public address, without a slash at the end.
         title: On every page.
         graph_base: What the IRIs of graphs begin with; they can be read there if it is below `base_url`.
+        queries: Folder of the example queries, or None.
+        proxies: Addresses and networks of the reverse proxies in front of the instance.
     """
 
     base_url: str
     title: str = "SPARQL Harvest"
     graph_base: str = ""
+    queries: Path | None = None
+    proxies: tuple[str, ...] = ()

@@ -10,8 +10,9 @@ Source: Timbuctoo exchange protocol, "N-Quads U.D."
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,7 @@ import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
 
 from sparql.web.sections import Section, added_part, chunks, grouped, removed_part
-from sparql.web.terms import Value, value
+from sparql.web.terms import LONG, Value, value
 
 SUBJECTS: Final = 50
 """Subjects of one page."""
@@ -27,6 +28,12 @@ LINES: Final = 200
 """Lines removed from, and lines added to, one subject that are shown."""
 ROWS: Final = 2000
 """Lines of one page: with the subject that reaches them it ends."""
+WHOLE: Final = sys.maxsize
+"""Texts are compared whole, and cut afterwards."""
+CONTEXT: Final = 80
+"""Characters of a long text that are shown before the place where it differs."""
+LIKE: Final = 0.5
+"""Share of a text that must be as in the other one, at its begin and end, for the rest to be marked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +45,19 @@ class Row:
         predicate: Its IRI.
         old: What went, or None.
         new: What came, or None.
+        start: Where the shown texts begin, in characters of the whole: long ones are shown from where they differ.
+        same: Characters at the begin of both shown texts that are equal, where it helps to tell them.
+        old_differs: Characters after them that only the old one has.
+        new_differs: Characters after them that only the new one has.
     """
 
     predicate: str
     old: Value | None
     new: Value | None
+    start: int = 0
+    same: int = 0
+    old_differs: int = 0
+    new_differs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +126,49 @@ def _subject(term: bytes, gone: Iterator[bytes], come: Iterator[bytes]) -> Subje
     new = list(itertools.islice(come, LINES))
     added = len(new) + sum(1 for _ in come)
     hidden = removed + added - len(old) - len(new)
-    return Subject(term[1:-1].decode(), paired(_values(old), _values(new)), removed, added, hidden)
+    rows = tuple(_shown(row) for row in paired(_values(old), _values(new)))
+    return Subject(term[1:-1].decode(), rows, removed, added, hidden)
 
 
 def _values(lines: Iterable[bytes]) -> list[tuple[str, Value]]:
     quads = pyoxigraph.parse(b"".join(lines), format=RdfFormat.N_QUADS, lenient=True)
-    return [(quad.predicate.value, value(quad.object)) for quad in quads if isinstance(quad.predicate, NamedNode)]
+    return [
+        (quad.predicate.value, value(quad.object, WHOLE)) for quad in quads if isinstance(quad.predicate, NamedNode)
+    ]
+
+
+def _shown(row: Row) -> Row:
+    """A row with its texts cut to what a page shows, and what differs in them told."""
+    old, new = row.old, row.new
+    if old is None or new is None or old.kind != "literal" or new.kind != "literal":
+        return replace(row, old=_cut(old), new=_cut(new))
+    begin, end = _alike(old.text, new.text)
+    start = begin - CONTEXT if begin > 2 * CONTEXT and max(len(old.text), len(new.text)) > LONG // 4 else 0
+    cut = replace(row, old=_cut(old, start), new=_cut(new, start), start=start)
+    if begin + end < LIKE * max(len(old.text), len(new.text)):
+        return cut
+    differs = len(old.text) - begin - end, len(new.text) - begin - end
+    return replace(cut, same=begin - start, old_differs=differs[0], new_differs=differs[1])
+
+
+def _alike(old: str, new: str) -> tuple[int, int]:
+    """How many characters two texts share at the begin, and of the rest at the end; by halving: they may be huge."""
+    low, high = 0, min(len(old), len(new))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if old[low:middle] == new[low:middle] else (low, middle - 1)
+    begin, low, high = low, 0, min(len(old), len(new)) - low
+    while low < high:
+        middle = (low + high + 1) // 2
+        same = old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]
+        low, high = (middle, high) if same else (low, middle - 1)
+    return begin, low
+
+
+def _cut(found: Value | None, start: int = 0) -> Value | None:
+    if found is None or found.kind in ("iri", "blank"):
+        return found
+    return replace(found, text=found.text[start : start + LONG])
 
 
 def paired(removed: Iterable[tuple[str, Value]], added: Iterable[tuple[str, Value]]) -> tuple[Row, ...]:

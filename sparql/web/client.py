@@ -7,10 +7,11 @@ Source: ASGI 3.0, "HTTP & WebSocket ASGI Message Format".
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final
 
-from sparql.errors import ClientGone, TooLarge
+from sparql.errors import ClientGone, RequestTimeout, TooLarge
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -19,6 +20,8 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 MAX_BODY: Final = 8 << 20
 """Bytes of a request body; far more than people write, enough for a long VALUES list."""
+BODY_S: Final = 30.0
+"""How long a client may take to send a request body."""
 SEND_S: Final = 60.0
 """How long a client may take to read one chunk."""
 
@@ -44,11 +47,13 @@ class Client:
 
         Raises:
             TooLarge: It is larger than MAX_BODY.
+            RequestTimeout: It does not come within BODY_S.
             ClientGone: The connection closed before all of it came.
         """
         pieces, size, more = [], 0, True
+        end = time.monotonic() + BODY_S
         while more:
-            message = await self._receive()
+            message = await self._next(end - time.monotonic())
             if message["type"] == "http.disconnect":
                 raise ClientGone("The client went away before it had sent its request.")
             pieces.append(message.get("body", b""))
@@ -57,6 +62,15 @@ class Client:
                 raise TooLarge(f"A request body of more than {MAX_BODY:,} bytes is not taken.")
             more = message.get("more_body", False)
         return b"".join(pieces)
+
+    async def _next(self, timeout_s: float) -> Message:
+        """The next message of the request."""
+        waiting = asyncio.ensure_future(self._receive())
+        done, _ = await asyncio.wait({waiting}, timeout=max(timeout_s, 0))
+        if not done:
+            waiting.cancel()
+            raise RequestTimeout(f"The body of the request did not come within {BODY_S:g} s.")
+        return waiting.result()
 
     def when_gone(self, call: Callable[[], None]) -> None:
         """Have something called if the connection closes while it is watched."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from flask import Blueprint, Response, abort, make_response, redirect, render_template, request
+from flask import Blueprint, Response, abort, redirect, request
 from werkzeug.routing import BaseConverter
 from werkzeug.wrappers import Response as AnyResponse
 
 from sparql.web.catalog import Record
-from sparql.web.site import HTML, JSON, TURTLE, context, data, json_data, preferred
+from sparql.web.site import HTML, JSON, TURTLE, context, data, json_data, page, page_number, preferred
 
 documents = Blueprint("documents", __name__)
 
@@ -29,7 +29,7 @@ class Hash(BaseConverter):
 def listed() -> Response:
     """The seeds, a page at a time."""
     wanted = preferred(JSON, HTML)
-    return listed_json() if wanted == JSON else _page("documents.html", **_listed())
+    return listed_json() if wanted == JSON else page("documents.html", **_listed())
 
 
 @documents.get("/documents.json")
@@ -50,7 +50,7 @@ def document(hash: str) -> AnyResponse:
         return document_turtle(hash)
     if wanted == N_QUADS:
         return document_quads(hash)
-    return _page("seed.html" if record["type"] == "seed" else "document.html", document=record)
+    return page("seed.html" if record["type"] == "seed" else "document.html", document=record)
 
 
 @documents.get("/documents/<hash:hash>.json")
@@ -84,11 +84,11 @@ def _listed() -> Record:
     state = request.args.get("state")
     if state is not None and not _STATE.fullmatch(state):
         abort(400, "`state` is the name of a state, such as parsed.")
-    return context().catalog.documents(state, _page_number())
+    return context().catalog.documents(state, page_number("page", _LAST_PAGE))
 
 
 def _found(hash: str) -> Record:
-    record = context().catalog.document(hash, _page_number())
+    record = context().catalog.document(hash, page_number("page", _LAST_PAGE))
     if record is None:
         abort(404, _nothing(hash))
     return record
@@ -96,16 +96,3 @@ def _found(hash: str) -> Record:
 
 def _nothing(hash: str) -> str:
     return f"There is no seed or document {hash!r} here; /documents/ lists them."
-
-
-def _page_number() -> int:
-    page = request.args.get("page", 1, type=int)
-    if not 1 <= page <= _LAST_PAGE:
-        abort(400, f"`page` is a number from 1 to {_LAST_PAGE}.")
-    return page
-
-
-def _page(template: str, **values: object) -> Response:
-    response = make_response(render_template(template, **values))
-    response.vary.add("Accept")
-    return response

@@ -14,19 +14,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
 
-from flask import Blueprint, Response, abort, make_response, render_template, request
-from werkzeug.datastructures import EnvironHeaders
+from flask import Blueprint, Response, abort, request
 from werkzeug.http import is_resource_modified
 from werkzeug.wsgi import FileWrapper
 
 from sparql.rdf import NQUD
+from sparql.web import recipes
+from sparql.web.catalog import Record
 from sparql.web.headers import FOREIGN
-from sparql.web.site import HTML, JSON, TURTLE, context, found, json_data, preferred
+from sparql.web.site import HTML, JSON, TURTLE, context, found, json_data, page, preferred
 
 downloads = Blueprint("downloads", __name__)
 
 CHUNK: Final = 1 << 18
-_EXPORT: Final = re.compile(r"[A-Za-z0-9]+\.nq\.gz(?:\.sha256)?|void\.ttl")
+_DATA: Final = re.compile(r"[A-Za-z0-9]{1,100}\.nq\.gz")
+_EXPORT: Final = re.compile(rf"{_DATA.pattern}(?:\.sha256)?|void\.ttl")
+_RANGE: Final = re.compile(r"bytes=(?:[0-9]{1,18}-[0-9]{0,18}|-(?P<last>[0-9]{1,18}))", re.IGNORECASE)
 _ENTRY: Final = 78
 """Bytes of an index entry of the archive."""
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -60,11 +63,19 @@ class Opened:
 def exports() -> Response:
     """The files there are."""
     files = [_entry(path) for path in _exported()]
+    chosen = _chosen([str(file["name"]) for file in files])
     if preferred(JSON, HTML) == JSON:
         return json_data(files)
-    response = make_response(render_template("exports.html", files=files))
-    response.vary.add("Accept")
-    return response
+    base = context().site.base_url
+    changed = _changed(context().catalog.providers(), chosen)
+    return page(
+        "exports.html",
+        files=files,
+        chosen=chosen,
+        changed=changed,
+        lines=list(recipes.of_export(base, chosen)) if chosen else [],
+        changes=list(recipes.of_changes(base, changed["name"], changed["version"])) if changed else [],
+    )
 
 
 @downloads.get("/exports/<file>")
@@ -161,7 +172,8 @@ def send(opened: Opened, media_type: str) -> Response:
     """
     The file, or the range of it that the request asks for, or 304.
 
-    Source: RFC 9110, sections 13 and 14. Of several ranges none is sent, as the section allows: all of the file is.
+    Source: RFC 9110, sections 13 and 14. A range in other units than bytes is to be ignored; one of several parts, or
+    that cannot be read, may be: all of the file is sent then.
     """
     response = Response(FileWrapper(opened.file, CHUNK), content_type=media_type, direct_passthrough=True)
     response.content_length = opened.length
@@ -169,10 +181,36 @@ def send(opened: Opened, media_type: str) -> Response:
     response.set_etag(opened.etag)
     response.headers["Cache-Control"] = "no-cache"
     environ = dict(request.environ)
-    if "," in EnvironHeaders(environ).get("Range", ""):
-        del environ["HTTP_RANGE"]
+    wanted = _range(environ.pop("HTTP_RANGE", ""), opened.length)
+    if wanted:
+        environ["HTTP_RANGE"] = wanted
     response.make_conditional(environ, accept_ranges=True, complete_length=opened.length)
     return response
+
+
+def _range(asked: str, length: int) -> str:
+    """The Range header as it is to be heeded, or empty; a last part longer than the file is all of it."""
+    found = _RANGE.fullmatch(asked)
+    if found is None:
+        return ""
+    return "bytes=0-" if found["last"] and int(found["last"]) >= length > 0 else asked
+
+
+def _chosen(names: list[str]) -> str | None:
+    """The file that the lines of the page are about: the one that is asked for, else the one with everything."""
+    asked = request.args.get("file")
+    data = [name for name in names if name.endswith(".nq.gz")]
+    if asked is not None and not _DATA.fullmatch(asked):
+        abort(400, "`file` is the name of an export, such as all.nq.gz.")
+    if asked is not None and asked not in data:
+        abort(404, f"There is no export {asked!r}; /exports/ lists them.")
+    return asked or next((name for name in data if name == "all.nq.gz"), next(iter(data), None))
+
+
+def _changed(providers: list[Record], chosen: str | None) -> Record | None:
+    """A provider with a version before the current one, that of the chosen file first."""
+    known = [provider for provider in providers if (provider.get("version") or 0) > 1]
+    return next((p for p in known if f"{p['name']}.nq.gz" == chosen), next(iter(known), None))
 
 
 def _exported() -> list[Path]:

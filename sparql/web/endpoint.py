@@ -9,25 +9,26 @@ Source: SPARQL 1.1 Protocol, section 2.1; RFC 9110, sections 8.8.3 (ETag) and 13
 
 from __future__ import annotations
 
-import json
 import logging
 import tempfile
 from typing import Final
 
-from sparql.errors import ClientGone, MethodRefused, QueryMemory, QueryTimeout, SparqlError
+from sparql.errors import ClientGone, QueryMemory, QueryTimeout, SparqlError
 from sparql.query.answer import trailer
 from sparql.query.edition import Editions
 from sparql.query.kept import Result
 from sparql.query.recall import Asked, Recall
+from sparql.query.recent import Recent, Reply
 from sparql.query.request import METHODS, HttpRequest, QueryRequest, read_request
 from sparql.query.results import quality
 from sparql.query.ticket import Ticket
+from sparql.web.address import Addresses
 from sparql.web.client import Client, Message, Receive, Send, encode, header, speaks_1_0
 from sparql.web.gateway import Gateway
 from sparql.web.headers import OPEN, PREFLIGHT
+from sparql.web.refusal import refuse
 
 PATH: Final = "/sparql"
-RETRY_S: Final = 5
 SPOOL_CHUNK: Final = 1 << 16
 
 FRESH: Final = b"public, max-age=10, must-revalidate"
@@ -42,14 +43,19 @@ log = logging.getLogger(__name__)
 class Endpoint:
     """Answers what asks a query; hands all else to the pages."""
 
-    def __init__(self, recall: Recall, editions: Editions, pages: Gateway) -> None:
+    def __init__(self, recall: Recall, editions: Editions, pages: Gateway, addresses: Addresses) -> None:
         self._recall = recall
         self._editions = editions
         self._pages = pages
+        self._addresses = addresses
+        self._recent = Recent(editions)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
         client = Client(receive, send)
+        if (reply := self._recently(scope)) is not None:
+            await client.reply(200, reply.headers, reply.body)
+            return
         try:
             if scope["method"] == "OPTIONS":
                 await client.reply(204, _PREFLIGHT, b"")
@@ -80,13 +86,38 @@ class Endpoint:
                 headers = [(b"etag", etag.encode()), (b"cache-control", FRESH), *_OPEN]
                 await client.reply(304, headers, b"")
                 return
-        ticket = Ticket(client.watch)
+        ticket = Ticket(client.watch, self._addresses.of(scope))
         client.when_gone(lambda: ticket.end(ClientGone("The client went away.")))
         result = await self._recall.ask(asked, ticket)
         try:
-            await _send(result, self._headers(asked, result), scope, client)
+            headers = self._headers(asked, result)
+            self._remember(scope, result, headers)
+            await _send(result, headers, scope, client)
         finally:
             result.close()
+
+    def _recently(self, scope: Message) -> Reply | None:
+        """The answer that the same request got a moment ago, if it asks for no less than all of it."""
+        if scope["method"] != "GET" or scope["path"] != PATH:
+            return None
+        accept = ""
+        for name, value in scope["headers"]:
+            if name == b"if-none-match":
+                return None
+            if name == b"accept":
+                accept += value.decode("latin-1")
+        return self._recent.find(accept, scope["query_string"])
+
+    def _remember(self, scope: Message, result: Result, headers: list[tuple[bytes, bytes]]) -> None:
+        if result.whole is None or result.volatile or not self._recall.remembers or scope["path"] != PATH:
+            return
+        edition = self._editions.of(result.generation)
+        if edition is None or scope["method"] != "GET":
+            return
+        accept = "".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"accept")
+        told = [(name, b"hit" if name == b"x-cache" else value) for name, value in headers]
+        reply = Reply([*told, _length(len(result.whole))], result.whole)
+        self._recent.keep(accept, scope["query_string"], reply, edition)
 
     def _headers(self, asked: Asked, result: Result) -> list[tuple[bytes, bytes]]:
         headers = [(b"content-type", result.form.content_type.encode()), *_OPEN]
@@ -126,6 +157,7 @@ async def _read(scope: Message, client: Client) -> QueryRequest | None:
             content_type=header(scope, b"content-type") or "",
             accept=accept,
             body=await client.body() if method == "POST" else b"",
+            content_coding=header(scope, b"content-encoding") or "",
         )
     )
 
@@ -165,22 +197,6 @@ async def _send_spooled(result: Result, headers: list[tuple[bytes, bytes]], clie
             if not await client.chunk(chunk):
                 return
         await client.end()
-
-
-async def refuse(error: SparqlError, methods: tuple[str, ...], scope: Message, client: Client) -> None:
-    """Say why there is no answer, as JSON to those who read JSON and as text to all others."""
-    if "json" in (header(scope, b"accept") or ""):
-        content_type = b"application/json"
-        told = {"error": type(error).__name__, "message": error.message, "retriable": error.retriable}
-        body = json.dumps(told).encode()
-    else:
-        content_type, body = b"text/plain; charset=utf-8", f"{error.message}\n".encode(errors="replace")
-    headers = [(b"content-type", content_type), _length(len(body)), (b"cache-control", b"no-store"), *_OPEN]
-    if error.retriable:
-        headers.append((b"retry-after", str(RETRY_S).encode()))
-    if isinstance(error, MethodRefused):
-        headers.append((b"allow", ", ".join(methods).encode()))
-    await client.reply(error.status, headers, b"" if scope["method"] == "HEAD" else body)
 
 
 def _length(length: int) -> tuple[bytes, bytes]:

@@ -10,9 +10,9 @@ import itertools
 import re
 from collections.abc import Iterable
 from typing import Final, NoReturn
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl, urlencode
 
-from flask import Blueprint, Response, abort, make_response, render_template, request
+from flask import Blueprint, Response, abort, request
 from pyoxigraph import NamedNode
 from werkzeug.exceptions import default_exceptions
 
@@ -21,17 +21,17 @@ from sparql.query.request import QueryRequest
 from sparql.query.results import GRAPHS, Choice, ResultFormat, prefer, quality
 from sparql.web.catalog import Catalog, Record, Site
 from sparql.web.client import Client, Message, Receive, Send, encode, header
-from sparql.web.endpoint import RETRY_S, Endpoint, refuse
+from sparql.web.endpoint import Endpoint
 from sparql.web.entity import LINKS, STATEMENTS, description, known, labels, languages, look
 from sparql.web.gateway import Gateway
-from sparql.web.graphs import Graphs
-from sparql.web.headers import OPEN, PREFLIGHT
+from sparql.web.graphs import METHODS, READABLE, Graphs, iri_at
+from sparql.web.headers import OPEN
 from sparql.web.questions import Budget, Questions, is_true
-from sparql.web.site import HTML, context
+from sparql.web.refusal import RETRY_S, refuse
+from sparql.web.site import HTML, context, is_page, page, page_number
 from sparql.web.terms import address, outside, shorten, valid
 
 PATH: Final = "/entity"
-METHODS: Final = ("GET", "HEAD", "OPTIONS")
 LAST_PAGE: Final = 100_000
 SEEDS: Final = 10
 """Graphs of one page whose seeds are looked up."""
@@ -39,44 +39,34 @@ SEEDS: Final = 10
 entities = Blueprint("entities", __name__)
 
 _SEED: Final = re.compile(r"/seed-([0-9a-f]{32})")
-_SAFE: Final = "/:@!$&'()*+,;=-._~"
-"""What stands as it is in a path. Source: RFC 3986, section 3.3."""
-_PREFLIGHT: Final = encode(
-    {
-        **dict(OPEN),
-        **dict(PREFLIGHT),
-        "Allow": ", ".join(METHODS),
-        "Access-Control-Allow-Methods": ", ".join(METHODS),
-    }.items()
-)
 
 
 @entities.get(PATH)
 def entity() -> Response:
     """What is known of an IRI; without one, a form to look one up. As data it is answered by `Entities`."""
     text = request.args.get("iri", "").strip()
+    shown_page, links_page = page_number("page", LAST_PAGE), page_number("links", LAST_PAGE)
+    _check_format(request.args.get("format"))
     if not text and "iri" not in request.args:
-        return _page("lookup.html")
+        return _shown("lookup.html")
     iri = valid(text)
     if iri is None:
         abort(400, f"{text[:200]!r} is not an absolute IRI; it should look like http://example.org/thing.")
-    _check_format(request.args.get("format"))
-    page, links_page = _number("page"), _number("links")
     here = context()
     tags = languages(request.accept_languages.values())
     try:
         store = Budget(here.ask, here.limits.timeout_s)
-        found = look(iri, page, links_page, store)
+        found = look(iri, shown_page, links_page, store)
         named = labels(found.iris(), tags, store)
     except SparqlError as error:
         refused(error)
-    if not found.known and page == links_page == 1:
+    if not found.known and shown_page == links_page == 1:
         abort(404, f"No statement here has <{iri.value}>: not as subject, predicate or object, nor as a graph.")
-    return _page(
+    return _shown(
         "entity.html",
         entity=found,
         labels=named,
-        page=page,
+        page=shown_page,
         links_page=links_page,
         sources=sources(here.catalog, (*found.graphs, found.iri)),
         statements_a_page=STATEMENTS,
@@ -111,16 +101,9 @@ def _check_format(name: str | None) -> None:
         abort(400, f"There is no format {name[:40]!r}; take html, ttl, nt, rdf, jsonld, nq, trig or n3.")
 
 
-def _number(name: str) -> int:
-    page = request.args.get(name, 1, type=int)
-    if not 1 <= page <= LAST_PAGE:
-        abort(400, f"`{name}` is a number from 1 to {LAST_PAGE}.")
-    return page
-
-
-def _page(template: str, **values: object) -> Response:
-    response = make_response(render_template(template, address=address, outside=outside, shorten=shorten, **values))
-    response.vary.update(("Accept", "Accept-Language"))
+def _shown(template: str, **values: object) -> Response:
+    response = page(template, address=address, outside=outside, shorten=shorten, **values)
+    response.vary.add("Accept-Language")
     return response
 
 
@@ -152,7 +135,7 @@ class Entities:
             return
         client = Client(receive, send)
         if scope["method"] == "OPTIONS":
-            await client.reply(204, _PREFLIGHT, b"")
+            await client.reply(204, READABLE, b"")
         elif scope["method"] in METHODS:
             await self._lead(scope, client)
         else:
@@ -160,7 +143,7 @@ class Entities:
             await refuse(error, METHODS, scope, client)
 
     async def _lead(self, scope: Message, client: Client) -> None:
-        iri = self._site.base_url + quote(scope["path"], _SAFE)
+        iri = iri_at(self._site, scope["path"])
         headers = [("Location", f"{PATH}?{urlencode({'iri': iri})}"), ("Content-Length", "0"), *OPEN]
         await client.reply(303, encode(headers), b"")
 
@@ -190,7 +173,10 @@ def _wanted(scope: Message) -> tuple[NamedNode, ResultFormat] | None:
     """The IRI and the format, if data are wanted of a valid IRI."""
     if scope["method"] not in ("GET", "HEAD"):
         return None
-    parameters = dict(parse_qsl(scope["query_string"].decode("latin-1"), errors="replace"))
+    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, errors="replace")
+    parameters = dict(reversed(pairs))  # the first of several, as the page has it
+    if not all(is_page(parameters.get(name, "1"), LAST_PAGE) for name in ("page", "links")):
+        return None
     iri = valid(parameters.get("iri", "").strip())
     form = _format(parameters.get("format"), header(scope, b"accept"))
     return None if iri is None or form is None else (iri, form)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 
 from markupsafe import Markup, escape
 
@@ -38,3 +38,40 @@ def moment(value: str | None) -> str:
 def prose(message: str) -> Markup:
     """A message in which what stands between backticks is code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(message))))
+
+
+def duration(seconds: float | None) -> str:
+    """A time that something took."""
+    if seconds is None:
+        return "\N{EN DASH}"
+    if seconds < 0.995:
+        return f"{seconds * 1000:.0f} ms" if seconds >= 0.0005 else "under 1 ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} days {hours % 24} h"
+
+
+def ago(value: str | None, now: datetime | None = None) -> str:
+    """How long a time is past, or to come, roughly."""
+    if not value:
+        return "\N{EN DASH}"
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        return value
+    past = ((now or datetime.now(UTC)) - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds()
+    for unit, each in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+        if abs(past) >= each * (2 if unit == "d" else 1):
+            amount = f"{abs(past) // each:.0f} {unit}"
+            return f"{amount} ago" if past > 0 else f"in {amount}"
+    return "now"
+
+
+def first_sentence(message: str) -> str:
+    """The first sentence of a message, for lists; of a long one its begin."""
+    sentence = re.split(r"(?<=[a-z0-9)>`])[.;] ", message, maxsplit=1)[0]
+    return sentence if len(sentence) <= 240 else f"{sentence[:239].rstrip()}\N{HORIZONTAL ELLIPSIS}"

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 
 from werkzeug.wsgi import FileWrapper
 
-from sparql.errors import ClientGone, TooLarge
+from sparql.errors import ClientGone, SparqlError
 from sparql.web.client import Client, Message, Receive, Send, encode, speaks_1_0
+from sparql.web.refusal import refuse
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -32,8 +33,6 @@ log = logging.getLogger(__name__)
 
 SMALL: Final = 1 << 18
 """Bytes of a body that is sent at once."""
-
-_PLAIN: Final = [(b"content-type", b"text/plain; charset=utf-8")]
 
 
 @runtime_checkable
@@ -75,11 +74,11 @@ class Gateway:
             response = await self._in_thread(lambda: _run(self._application, environ, speaks_1_0(scope)))
         except ClientGone:
             return
-        except TooLarge as error:
-            await client.reply(error.status, _PLAIN, f"{error.message}\n".encode())
+        except SparqlError as error:
+            await refuse(error, (), scope, client)
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
-            await client.reply(500, _PLAIN, b"The server made a mistake; its log tells more.\n")
+            await refuse(SparqlError("The server made a mistake; its log tells more."), (), scope, client)
         else:
             await self._pass_on(response, client)
 

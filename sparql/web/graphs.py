@@ -8,30 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
-from urllib.parse import parse_qsl, quote, urlsplit
-
-from pyoxigraph import NamedNode
+from urllib.parse import quote, urlsplit
 
 from sparql.errors import MethodRefused, NotAcceptable, RequestError, SparqlError
-from sparql.query.request import QueryRequest
+from sparql.query.request import QueryRequest, absolute, decode
 from sparql.query.results import Choice, choose
 from sparql.web.catalog import Site
 from sparql.web.client import Client, Message, Receive, Send, encode, header
-from sparql.web.endpoint import Endpoint, refuse
+from sparql.web.endpoint import Endpoint
 from sparql.web.headers import OPEN, PREFLIGHT
+from sparql.web.refusal import refuse
 
 PATH: Final = "/graphs"
 METHODS: Final = ("GET", "HEAD", "OPTIONS")
 DEFAULT: Final = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
-
-_PREFLIGHT: Final = encode(
+READABLE: Final = encode(
     {
         **dict(OPEN),
         **dict(PREFLIGHT),
         "Allow": ", ".join(METHODS),
-        "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+        "Access-Control-Allow-Methods": ", ".join(METHODS),
     }.items()
 )
+"""The answer to OPTIONS where things are read alone."""
+
 _SAFE: Final = "/:@!$&'()*+,;=-._~"
 """What stands as it is in a path. Source: RFC 3986, section 3.3."""
 
@@ -61,7 +61,7 @@ class Graphs:
         client = Client(receive, send)
         try:
             if scope["method"] == "OPTIONS":
-                await client.reply(204, _PREFLIGHT, b"")
+                await client.reply(204, READABLE, b"")
                 return
             await self._endpoint.answer(self._request(scope), scope, client)
         except SparqlError as error:
@@ -72,7 +72,7 @@ class Graphs:
     def _request(self, scope: Message) -> QueryRequest:
         if scope["method"] not in METHODS:
             raise MethodRefused(f"{scope['method']} is refused: graphs are read here, and written by harvesting alone.")
-        parameters = _parameters(scope)
+        parameters = decode(scope["query_string"].decode("latin-1"))
         form = next((value for key, value in parameters if key == "format" and value), None)
         formats = choose(header(scope, b"accept"), form)
         if formats.graph is None and form is not None:
@@ -86,12 +86,17 @@ class Graphs:
     def _name(self, scope: Message, parameters: list[tuple[str, str]]) -> str | None:
         """The graph that a request names; None for the default graph."""
         if scope["path"] != PATH:
-            return _iri(self._site.base_url + quote(scope["path"], _SAFE))
+            return absolute(iri_at(self._site, scope["path"]), "graph")
         names = [value for key, value in parameters if key == "graph"]
         default = any(key == "default" for key, _ in parameters)
         if len(names) + default != 1:
             raise RequestError(f"Name one graph: {PATH}?graph=IRI, or {PATH}?default for the default graph.")
-        return _iri(names[0]) if names else None
+        return absolute(names[0], "graph") if names else None
+
+
+def iri_at(site: Site, path: str) -> str:
+    """The IRI that is dereferenced at a path of the instance."""
+    return site.base_url + quote(path, _SAFE)
 
 
 def _prefix(site: Site, taken: set[str]) -> str | None:
@@ -101,17 +106,3 @@ def _prefix(site: Site, taken: set[str]) -> str | None:
     prefix = site.graph_base.removeprefix(site.base_url)
     first = prefix.split("/")[1]
     return None if not first or first in taken or urlsplit(site.base_url).path else prefix
-
-
-def _parameters(scope: Message) -> list[tuple[str, str]]:
-    try:
-        return parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, errors="strict")
-    except ValueError as error:
-        raise RequestError("The parameters are not percent-encoded UTF-8.") from error
-
-
-def _iri(text: str) -> str:
-    try:
-        return NamedNode(text).value
-    except ValueError as error:
-        raise RequestError(f"The graph {text[:200]!r} is not an absolute IRI: {error}.") from error

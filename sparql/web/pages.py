@@ -1,50 +1,71 @@
-"""The pages, and the same as data: dashboard, providers, the query page, state."""
+"""The pages, and the same as data: dashboard, providers, state."""
 
 from __future__ import annotations
 
-from typing import Final
+import math
+from typing import Any, Final
 
-import pyoxigraph
-from flask import Blueprint, Response, abort, make_response, redirect, render_template, request
-from pyoxigraph import RdfFormat
+from flask import Blueprint, Response, abort, redirect, render_template
 from werkzeug.wrappers import Response as AnyResponse
 
-from sparql.query.description import PREFIXES, Graph, describe
-from sparql.query.results import GRAPHS, SOLUTIONS, prefer, quality
+from sparql.web import plots
 from sparql.web.catalog import Record
-from sparql.web.site import HTML, JSON, TURTLE, context, data, found, json_data, preferred
+from sparql.web.listing import Listing, listing
+from sparql.web.runs import took
+from sparql.web.site import HTML, JSON, TURTLE, context, data, found, json_data, page, page_number, preferred
 
 pages = Blueprint("pages", __name__)
 
-EXAMPLE: Final = """\
-SELECT ?class (COUNT(*) AS ?entities)
-WHERE { ?entity a ?class }
-GROUP BY ?class
-ORDER BY DESC(?entities)
-LIMIT 100
-"""
+RECENT: Final = 30
+"""Versions that the small plots of lists show."""
+TROUBLED: Final = 12
+"""Providers in trouble that the dashboard tells about, the latest; the list has all."""
+VERSIONS: Final = 25
+"""Versions of one page of a provider."""
+RUNS: Final = 15
+"""Runs that the page of a provider lists."""
 
 
 @pages.get("/")
 def dashboard() -> str:
     """The state of all providers at a glance."""
-    providers = context().catalog.providers()
-    troubled = [provider for provider in providers if provider["state"] in ("failing", "held")]
-    runs = [provider["last_run"]["started"] for provider in providers if provider.get("last_run")]
+    catalog = context().catalog
+    providers = catalog.outlines()
+    troubled = [provider for provider in providers if _is_troubled(provider)]
+    troubled.sort(key=lambda provider: (provider.get("trouble") or {}).get("at") or "", reverse=True)
+    first = [provider["name"] for provider in troubled[:TROUBLED]]
+    runs = [provider["last_run"] for provider in providers if provider.get("last_run")]
     return render_template(
         "dashboard.html",
-        providers=providers,
-        troubled=troubled,
+        **_list(providers),
+        troubled=len(troubled),
+        told=sorted(catalog.several(first), key=lambda provider: first.index(provider["name"])),
+        running=[provider for provider in providers if provider["state"] == "harvesting"],
         triples=sum(provider.get("triples") or 0 for provider in providers),
-        latest=max(runs, default=None),
+        latest=max((run["ended"] or run["started"] for run in runs), default=None),
     )
+
+
+def _is_troubled(provider: Record) -> bool:
+    """Whether somebody should look at it; one that is tried again just now is in trouble until that went well."""
+    if provider["state"] == "harvesting":
+        return provider.get("trouble") is not None
+    return provider["state"] in ("failing", "held")
+
+
+def _list(providers: list[Record]) -> dict[str, Any]:
+    """What a table of providers needs."""
+    listed: Listing = listing(providers)
+    sizes = context().catalog.sizes([provider["name"] for provider in listed.rows], RECENT)
+    return {"listed": listed, "sizes": sizes, "plots": plots}
 
 
 @pages.get("/providers/")
 def providers() -> Response | str:
     """All providers."""
-    listed = context().catalog.providers()
-    return json_data(listed) if preferred(JSON, HTML) == JSON else _page("providers.html", providers=listed)
+    if preferred(JSON, HTML) == JSON:
+        return providers_json()
+    return page("providers.html", **_list(context().catalog.outlines()))
 
 
 @pages.get("/providers.json")
@@ -63,8 +84,21 @@ def provider(name: str) -> AnyResponse | str:
         return provider_turtle(name)
     catalog = context().catalog
     record = found(catalog.provider(name), name)
-    versions = list(reversed(catalog.versions(name)))
-    return _page("provider.html", provider=record, versions=versions, runs=catalog.runs(name))
+    versions = catalog.versions(name)
+    last = max(1, math.ceil(len(versions) / VERSIONS))
+    at = page_number("page", last)
+    newest = list(reversed(versions))
+    return page(
+        "provider.html",
+        provider=record,
+        versions=versions,
+        shown=newest[(at - 1) * VERSIONS : at * VERSIONS],
+        page=at,
+        pages=last,
+        runs=catalog.runs(name)[:RUNS],
+        plots=plots,
+        took=took,
+    )
 
 
 @pages.get("/providers/<name:name>/")
@@ -99,29 +133,6 @@ def provider_turtle(name: str) -> Response:
     return data(receipt, f"{TURTLE}; charset=utf-8")
 
 
-@pages.get("/sparql")
-def sparql() -> Response | str:
-    """The query page for people, the description of the endpoint for programs."""
-    accept = request.headers.get("Accept")
-    form = prefer(accept, GRAPHS)
-    if form is None or quality(HTML, accept) > quality(form.media_type, accept):
-        return _page(
-            "sparql.html",
-            query=request.args.get("query", EXAMPLE),
-            graphs=_graphs(),
-            solutions=SOLUTIONS,
-            results=GRAPHS,
-        )
-    here = context()
-    graphs = [
-        Graph(graph["graph"], graph["triples"] or 0, here.catalog.statistics(graph["name"])) for graph in _graphs()
-    ]
-    triples = describe(f"{here.site.base_url}/sparql", graphs, here.limits.union_default_graph)
-    assert isinstance(form.writer, RdfFormat)
-    described = pyoxigraph.serialize(triples, format=form.writer, prefixes=PREFIXES)
-    return data(described or b"", form.content_type)
-
-
 @pages.get("/status")
 def status() -> Response:
     """The state of the instance as JSON."""
@@ -139,15 +150,4 @@ def health() -> Response:
     response = json_data(body)
     response.headers["Cache-Control"] = "no-store"
     response.status_code = 200 if generation else 503
-    return response
-
-
-def _graphs() -> list[Record]:
-    """The providers that have a graph."""
-    return [provider for provider in context().catalog.providers() if provider.get("version")]
-
-
-def _page(template: str, **values: object) -> Response:
-    response = make_response(render_template(template, **values))
-    response.vary.add("Accept")
     return response

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response, abort, current_app, request
+from flask import Response, abort, current_app, make_response, render_template, request
 
 from sparql.errors import StoreError
 from sparql.query.limits import QueryLimits
@@ -19,6 +20,7 @@ JSON: Final = "application/json"
 TURTLE: Final = "text/turtle"
 
 _KEY: Final = "sparql.web"
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
 def _nobody(text: str, timeout_s: float) -> bytes:
@@ -76,6 +78,26 @@ def data(body: bytes | str, media_type: str) -> Response:
 def json_data(value: object) -> Response:
     """A JSON document."""
     return data(json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n", JSON)
+
+
+def page(template: str, **values: object) -> Response:
+    """A page that stands where there are data too."""
+    response = make_response(render_template(template, **values))
+    response.vary.add("Accept")
+    return response
+
+
+def page_number(name: str, last: int) -> int:
+    """The page of a list that a parameter asks for, the first without it; anything else is a mistake to be told."""
+    text = request.args.get(name, "1")
+    if not is_page(text, last):
+        abort(400, f"`{name}` is a number from 1 to {last}.")
+    return int(text)
+
+
+def is_page(text: str, last: int) -> bool:
+    """Whether a text is the number of a page of a list with so many at most."""
+    return _NUMBER.fullmatch(text) is not None and 1 <= int(text) <= last
 
 
 def found(record: Record | None, name: str) -> Record:

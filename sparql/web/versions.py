@@ -11,9 +11,9 @@ from typing import Final
 from flask import Blueprint, Response, abort, make_response, render_template, request
 
 from sparql.web import changes
-from sparql.web.endpoint import RETRY_S
 from sparql.web.entity import labels, languages
 from sparql.web.questions import Budget
+from sparql.web.refusal import RETRY_S
 from sparql.web.site import HTML, JSON, context, found, json_data, preferred
 from sparql.web.terms import LONGEST, Labels, address, outside, shorten
 
@@ -37,6 +37,7 @@ def version(name: str, n: int) -> Response:
     if n not in known:
         there = f"it has {len(known)}, up to {max(known)}" if known else "it has none yet"
         abort(404, f"{name} has no version {n}: {there}.")
+    after = _after()
     if preferred(JSON, HTML) == JSON:
         return json_data(known[n])
     path = catalog.change(name, n)
@@ -50,7 +51,7 @@ def version(name: str, n: int) -> Response:
             newer=n + 1 if n + 1 in known else None,
             run=next((run for run in catalog.runs(name) if run.get("version") == n), None),
             page=page,
-            after=_after(),
+            after=after,
             labels=_labels(page) if page else Labels(),
             address=address,
             outside=outside,

@@ -84,16 +84,6 @@ def test_bytes_that_are_not_filed_are_unknown(store: ContentStore) -> None:
             ask(DIGEST)
 
 
-def test_bytes_are_verified_on_reading_if_asked(store: ContentStore) -> None:
-    """Who hands them on can say that they are whole, or that they are not."""
-    path = store.file(incoming(store), DIGEST)
-    assert b"".join(store.read(DIGEST, verified=True)) == BYTES
-    path.write_bytes(BYTES[::-1])
-    assert b"".join(store.read(DIGEST)) == BYTES[::-1]
-    with pytest.raises(StorageError, match="are damaged"):
-        list(store.read(DIGEST, verified=True))
-
-
 def test_filing_what_is_filed_leaves_it(store: ContentStore) -> None:
     """Moving it onto itself must not remove it."""
     place = store.file(incoming(store), DIGEST)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harvest.ledger import Database, Ledger
+from harvest.ledger import Database, Described, Ledger, Step
 from harvest.model import Coverage, Finding, Outcome, Validators
 from tests.ledger.samples import GRAPH, IRI, NOW, announced, capture, dataset, later, ledger, version
 
@@ -49,7 +49,7 @@ def test_a_description_is_remembered_until_it_fails(made: Ledger) -> None:
     """A failure forgets the validators, so that a mended description is read though the server says 304."""
     validators = Validators('"x"', "yesterday")
     odd = (FINDING, Finding("odd", "something"), Finding("another", "thing"))
-    made.described("a", "http://example.org/void", "e" * 64, validators, odd)
+    made.described("a", Described("http://example.org/void", "e" * 64, validators, odd))
     record = made.provider("a")
     assert record is not None
     assert (record.url, record.description, record.validators) == ("http://example.org/void", "e" * 64, validators)
@@ -64,7 +64,7 @@ def test_a_description_is_remembered_until_it_fails(made: Ledger) -> None:
     assert record.retry_at == later(9)
     assert made.findings("a") == (FINDING,)
 
-    made.described("a", "http://example.org/void", "f" * 64, Validators(), ())
+    made.described("a", Described("http://example.org/void", "f" * 64, Validators(), ()))
     record = made.provider("a")
     assert record is not None
     assert (record.retry_at, record.failures) == (None, 0)
@@ -77,14 +77,15 @@ def test_a_run_comes_back_as_it_was_filed(made: Ledger) -> None:
     id = made.start_run("a", NOW, found)
     assert [run.ended for run in made.runs("a")] == [None]
     made.note_run(id, dumps=[DUMP], vanished=4)
-    steps = [{"name": "wash", "seconds": 0.5}]
-    made.end_run(id, Outcome.HELD, later(1), added=5, removed=6, findings=(FINDING,), steps=steps)
+    made.steps.begin(id, "wash", NOW)
+    made.end_run(id, Outcome.HELD, later(1), added=5, removed=6, findings=(FINDING,))
     run = made.run(id)
     assert run is not None
     assert (run.provider, run.announcement, run.started, run.ended) == ("a", found.id, NOW, later(1))
     assert (run.outcome, run.dataset, run.modified, run.coverage) == ("held", IRI, NOW, "full")
     assert (run.added, run.removed, run.vanished, run.version) == (5, 6, 4, None)
-    assert (run.dumps, run.findings, run.steps) == ((DUMP,), (FINDING,), tuple(steps))
+    assert (run.dumps, run.findings) == ((DUMP,), (FINDING,))
+    assert run.steps == (Step("wash", NOW, later(1), broken=False, figures={}),)
     assert made.run(id + 1) is None
 
 
@@ -238,7 +239,7 @@ def test_runs_that_a_crash_left_open_are_ended(made: Ledger) -> None:
 def test_a_forgotten_provider_leaves_nothing(made: Ledger) -> None:
     """And another stays as it is."""
     commit(made, 1)
-    made.described("a", "http://example.org/void", "e" * 64, Validators(), (FINDING,))
+    made.described("a", Described("http://example.org/void", "e" * 64, Validators(), (FINDING,)))
     announced(made, "b")
     made.forget("a")
     assert made.provider("a") is None

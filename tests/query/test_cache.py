@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sparql.errors import ClientGone, QueryTimeout
+from sparql.errors import ClientGone, QueryTimeout, StoreError
 from sparql.query import recall as recall_module
-from sparql.query.cache import HEADER, Cache
+from sparql.query.cache import DRAFTS, HEADER, Cache, Draft
 from sparql.query.edition import Editions
-from sparql.query.kept import Result
+from sparql.query.kept import SMALL, Result
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.recall import Recall
@@ -133,13 +134,79 @@ def test_the_bound_holds_and_the_least_used_go_first(cache: Cache) -> None:
     assert read(cache, "200") is None
 
 
-def test_a_disk_that_is_full_only_means_that_nothing_is_kept(tmp_path: Path) -> None:
-    """A folder that cannot be made stands for it."""
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """No file can grow beyond a size, which stands for a disk that is full: writing fails as it does there."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_disk_that_is_full_only_means_that_nothing_is_kept(cache: Cache, caplog: pytest.LogCaptureFixture) -> None:
+    """Half a write is taken back, told once, and the next one may try again."""
+    for number in range(2 * DRAFTS):
+        draft = cache.begin(str(number), 0)
+        assert draft is not None
+        draft.write(b"x" * 10_000)
+        with room_for(20_000):
+            draft.write(b"x" * 40_000)
+        assert on_disk(Path(cache._folder)) == 0
+        draft.write(b"x")
+        draft.keep(EDITION, str(number))
+        assert cache.find(EDITION, str(number)) is None
+    assert caplog.text.count("A result is not kept: [Errno 27]") == 2 * DRAFTS
+    store(cache, KEY, b"x" * 50_000)
+    assert read(cache, KEY) == b"x" * 50_000
+
+
+def test_an_entry_that_cannot_get_its_name_is_not_kept(cache: Cache, caplog: pytest.LogCaptureFixture) -> None:
+    """Something else stands where its folder should be."""
+    store(cache, KEY, b"x", "6-1a-2b")
+    (Path(cache._folder) / EDITION).write_bytes(b"")
+    for number in range(2 * DRAFTS):
+        store(cache, str(number), b"x")
+    assert cache.find(EDITION, "0") is None
+    assert list((Path(cache._folder) / "writing").iterdir()) == []
+    assert caplog.text.count("A result is not kept") == 2 * DRAFTS
+
+
+def test_only_so_many_are_written_at_once(cache: Cache) -> None:
+    """What is being written counts in the bound only so; each gives its place back, however it ends."""
+
+    def begun() -> list[Draft]:
+        drafts = [cache.begin(str(number), 0) for number in range(DRAFTS + 2)]
+        assert drafts[DRAFTS:] == [None, None]
+        return [draft for draft in drafts if draft is not None]
+
+    for _ in range(2):
+        kept, dropped, large, again = begun()
+        assert cache.begin(KEY, 0) is None
+        kept.keep(EDITION, "kept")
+        dropped.drop()
+        large.write(bytes(cache.largest + 1))
+        again.drop()
+        again.drop()
+        large.drop()
+        kept.drop()
+    assert read(cache, "kept") == b""
+    for draft in begun():
+        draft.drop()
+
+
+def test_a_folder_that_cannot_be_made_only_means_that_nothing_is_kept(tmp_path: Path) -> None:
+    """Nor found; and no place is taken for what was not begun."""
     (tmp_path / "file").write_bytes(b"")
     cache = Cache(tmp_path / "file" / "cache", 1 << 20)
-    assert cache.begin(KEY, 0) is None
+    for _ in range(DRAFTS + 1):
+        assert cache.begin(KEY, 0) is None
     assert cache.find(EDITION, KEY) is None
     cache.sweep(EDITION)
+    (tmp_path / "file").unlink()
+    store(cache, KEY, b"x")
+    assert read(cache, KEY) == b"x"
 
 
 def test_other_editions_and_what_crashed_are_swept_away(cache: Cache) -> None:
@@ -461,17 +528,28 @@ def test_a_result_that_is_cut_is_not_kept(shelf: Shelf, tmp_path: Path) -> None:
 
 
 def test_a_damaged_result_is_computed_again(shelf: Shelf, tmp_path: Path) -> None:
-    """A short one before anything is sent; a long one breaks off once."""
+    """A short one before anything is sent; a long one breaks off once, and never passes for whole."""
 
-    async def run() -> None:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1)) as recall:
-            body, _ = await ask(recall, HEAVY)
+    async def run(query: str) -> None:
+        folder = tmp_path / str(len(query))
+        async with recalling(shelf.root, folder, QueryLimits(workers=1)) as recall:
+            body, _ = await ask(recall, query)
             await settled(recall)
-            (path,) = (path for path in tmp_path.rglob("*") if path.is_file())
+            assert await ask(recall, query) == (body, True)
+            (path,) = (path for path in folder.rglob("*") if path.is_file())
+            assert (path.stat().st_size > HEADER.size + SMALL) is (query is LONG)
             path.write_bytes(path.read_bytes()[:-2] + b"x\n")
-            assert await ask(recall, HEAVY) == (body, False)
+            if query is LONG:
+                with pytest.raises(StoreError, match="the checksum is another one"):
+                    await ask(recall, query)
+            fresh, remembered = await ask(recall, query)
+            assert not remembered
+            assert sorted(fresh.splitlines()) == sorted(body.splitlines())
+            await settled(recall)
+            assert (await ask(recall, query))[1] is True
 
-    asyncio.run(run())
+    for query in (HEAVY, LONG):
+        asyncio.run(run(query))
 
 
 TERMS = st.sampled_from(["?a", "?b", "?c", f"<{BASE}item/1>", f"<{BASE}value>", f"<{BASE}next>", "7"])

@@ -66,7 +66,7 @@ async def running(root: Path, limits: QueryLimits) -> AsyncIterator[Pool]:
     pool = Pool(root, limits, BASE_IRI)
     pool.start()
     try:
-        await until(lambda: len(pool._idle) == limits.workers)
+        await until(lambda: len(list(pool._crew.idle())) == limits.workers + limits.spare)
         yield pool
     finally:
         await pool.close()
@@ -96,7 +96,7 @@ async def error(awaitable: Awaitable[object]) -> SparqlError:
 
 
 def pids(pool: Pool) -> set[int]:
-    return {worker.pid for worker in pool._workers}
+    return {worker.pid for worker in pool._crew.workers}
 
 
 def seconds_of(pid: int) -> float:
@@ -146,7 +146,7 @@ DATASETS = [
 def ask(shelf: Shelf) -> Iterator[Callable[[QueryRequest], str]]:
     """One pool for all that does no harm."""
     with asyncio.Runner() as runner:
-        pool = Pool(shelf.root, QueryLimits(workers=1), BASE_IRI)
+        pool = Pool(shelf.root, QueryLimits(workers=1, spare=0, paused=0), BASE_IRI)
 
         async def start() -> None:
             pool.start()
@@ -217,7 +217,7 @@ def test_a_statement_in_two_graphs_is_found_twice_in_the_union(tmp_path: Path) -
     async def test() -> None:
         shelf = Shelf(tmp_path)
         shelf.add([*items(1, "a"), *items(1, "b")])
-        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
             assert await text(pool, request(f"SELECT ?n {{ ?s <{BASE}value> ?n }}", "text/csv")) == "n\r\n0\r\n0\r\n"
             assert await text(pool, request(f"SELECT DISTINCT ?n {{ ?s <{BASE}value> ?n }}", "text/csv")) == csv(0)
 
@@ -228,7 +228,7 @@ def test_no_union_leaves_the_default_graph_empty(shelf: Shelf) -> None:
     """The setting: named graphs are then to be named."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, union_default_graph=False)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, union_default_graph=False)) as pool:
             assert await text(pool, request(COUNT, "text/csv")) == csv(0)
 
     asyncio.run(test())
@@ -238,7 +238,7 @@ def test_an_endless_query_is_ended_and_its_processor_time_stops(shelf: Shelf) ->
     """The store cannot be interrupted, so its process is; another takes its place."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, timeout_s=0.5)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=0.5)) as pool:
             (before,) = pids(pool)
             began = time.monotonic()
             failure = await error(pool.ask(request(ENDLESS), ticket()))
@@ -256,7 +256,7 @@ def test_a_client_can_ask_for_less_time_but_not_for_more(shelf: Shelf) -> None:
     """The limit protects others."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, timeout_s=0.6)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=0.6)) as pool:
             assert "0.2 s" in (await error(pool.ask(request(ENDLESS, timeout="0.2"), ticket()))).message
             assert "0.6 s" in (await error(pool.ask(request(ENDLESS, timeout="60"), ticket()))).message
 
@@ -267,7 +267,7 @@ def test_a_query_that_takes_too_much_memory_is_ended(shelf: Shelf) -> None:
     """Before it takes the machine's."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, memory_bytes=150 << 20)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, memory_bytes=150 << 20)) as pool:
             failure = await error(pool.ask(request(HUGE), ticket()))
             assert type(failure) is QueryMemory
             assert "150 MiB" in failure.message
@@ -280,7 +280,7 @@ def test_a_result_with_too_many_rows_is_refused_while_nothing_is_sent(shelf: She
     """Then the client still gets a status."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, max_rows=100)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, max_rows=100)) as pool:
             for asked in (
                 request("SELECT ?s { ?s ?p ?o } LIMIT 101"),
                 request("SELECT ?s { ?s ?p ?o } LIMIT 101", "text/csv"),
@@ -297,7 +297,7 @@ def test_a_result_that_grows_too_long_raises_on_its_way(shelf: Shelf) -> None:
     """A part must not pass for the whole."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, max_rows=20_000)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, max_rows=20_000)) as pool:
             answer = await pool.ask(request(LONG), ticket())
             assert answer.whole is None
             assert type(await error(whole(answer))) is TooLarge
@@ -310,7 +310,9 @@ def test_time_counts_while_a_result_is_sent(shelf: Shelf) -> None:
     """A client that reads nothing must not hold a worker."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, timeout_s=0.5, max_rows=1 << 40)) as pool:
+        async with running(
+            shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=0.5, max_rows=1 << 40)
+        ) as pool:
             answer = await pool.ask(request(LONG), ticket())
             worker = answer._worker
             assert worker is not None
@@ -324,7 +326,7 @@ def test_an_answer_that_is_closed_ends_its_query(shelf: Shelf) -> None:
     """Its client is gone."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, max_rows=1 << 40)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, max_rows=1 << 40)) as pool:
             (before,) = pids(pool)
             answer = await pool.ask(request(LONG), ticket())
             answer.close()
@@ -338,7 +340,7 @@ def test_a_ticket_that_is_given_up_ends_its_query(shelf: Shelf) -> None:
     """Before the first byte, at a worker or in the queue."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
             slow: list[float] = []
             first, second = Ticket(lambda: slow.append(1)), Ticket(lambda: slow.append(2))
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), first)))
@@ -357,7 +359,7 @@ def test_a_cancelled_task_gives_its_worker_back(shelf: Shelf) -> None:
     """Servers cancel what they run when they shut down."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
             asked = asyncio.create_task(pool.ask(request(ENDLESS), ticket()))
             queued = asyncio.create_task(pool.ask(request(COUNT), ticket()))
             await asyncio.sleep(0)
@@ -374,7 +376,7 @@ def test_waiting_for_a_worker_is_bounded(shelf: Shelf) -> None:
     """In time and in number; the client is told to come again."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, wait_s=0.3, waiting=1)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, wait_s=0.3, waiting=1)) as pool:
             busy = Ticket(lambda: None)
             endless = asyncio.create_task(error(pool.ask(request(ENDLESS), busy)))
             await asyncio.sleep(0)
@@ -394,7 +396,7 @@ def test_queries_are_answered_in_the_order_they_came(shelf: Shelf) -> None:
     """Nobody waits for ever."""
 
     async def test() -> list[int]:
-        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
             done: list[int] = []
 
             async def one(number: int) -> None:
@@ -412,7 +414,7 @@ def test_a_worker_that_breaks_down_is_replaced(shelf: Shelf, how: str) -> None:
     """The query that it had is lost, no other."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
             (before,) = pids(pool)
             query = ENDLESS if how == "killed" else "SELECT * " + "{" * 30_000 + "}" * 30_000
             asked = asyncio.create_task(error(pool.ask(request(query), ticket())))
@@ -429,8 +431,8 @@ def test_an_idle_worker_that_dies_is_replaced_unnoticed(shelf: Shelf) -> None:
     """The kernel may need its memory."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2)) as pool:
-            workers = list(pool._workers)
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, paused=0)) as pool:
+            workers = list(pool._crew.workers)
             for worker in workers:
                 os.kill(worker.pid, signal.SIGKILL)
             await until(lambda: all(worker.ended for worker in workers))
@@ -445,7 +447,7 @@ def test_a_new_generation_is_read_by_the_next_query_and_no_running_one(tmp_path:
     async def test() -> None:
         shelf = Shelf(tmp_path)
         first = shelf.add(items(3000, "a"))
-        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
             assert pool.served() == 1
             answer = await pool.ask(
                 request("SELECT ?s ?x { ?s ?p ?o . VALUES ?x { 1 2 3 4 5 6 7 8 9 } }", "text/csv"), ticket()
@@ -468,9 +470,9 @@ def test_idle_workers_move_to_a_new_generation_by_themselves(tmp_path: Path) -> 
     async def test() -> None:
         shelf = Shelf(tmp_path)
         shelf.add(items(10, "a"))
-        async with running(shelf.root, QueryLimits(workers=2)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, paused=0)) as pool:
             shelf.add(items(10, "b"))
-            await until(lambda: [worker.generation for worker in pool._idle] == [2, 2])
+            await until(lambda: [worker.generation for worker in pool._crew.idle()] == [2] * 2)
             assert shelf.generations.collect() == [1]
 
     asyncio.run(test())
@@ -481,7 +483,7 @@ def test_before_the_first_generation_there_are_no_data(tmp_path: Path) -> None:
 
     async def test() -> None:
         shelf = Shelf(tmp_path)
-        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
             failure = await error(pool.ask(request(COUNT), ticket()))
             assert (type(failure), failure.retriable) == (StoreError, True)
             assert pool.served() == 0
@@ -497,7 +499,7 @@ def test_a_generation_that_cannot_be_opened_leaves_the_last_one_served(tmp_path:
     async def test() -> None:
         shelf = Shelf(tmp_path)
         shelf.add(items(5, "a"))
-        async with running(shelf.root, QueryLimits(workers=1)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
             broken = shelf.root / "generations" / "000002"
             broken.mkdir()
             (shelf.root / "generations" / "000002.lock").touch()
@@ -512,7 +514,7 @@ def test_closing_leaves_no_process(shelf: Shelf) -> None:
     """Also not one with an endless query."""
 
     async def test() -> set[int]:
-        async with running(shelf.root, QueryLimits(workers=2)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, paused=0)) as pool:
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), ticket())))
             await asyncio.sleep(0)
             started = pids(pool)

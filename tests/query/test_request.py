@@ -77,6 +77,8 @@ def test_an_empty_query_is_a_query() -> None:
         (HttpRequest("GET", urlencode({"query": ASK, "using-graph-uri": "http://a/g"})), ForbiddenError),
         (HttpRequest("POST", "", "text/plain", body=ASK.encode()), UnsupportedMedia),
         (HttpRequest("POST", "", "", body=ASK.encode()), UnsupportedMedia),
+        (HttpRequest("POST", "", QUERY, body=b"\x1f\x8b", content_coding="gzip"), UnsupportedMedia),
+        (HttpRequest("GET", "timeout=1?query=ASK", accept="application/sparql-results+json"), RequestError),
         (HttpRequest("POST", "", f"{QUERY}; charset=utf-16", body=ASK.encode("utf-16")), UnsupportedMedia),
         (HttpRequest("PUT", urlencode({"query": ASK})), MethodRefused),
         (HttpRequest("DELETE", ""), MethodRefused),

@@ -78,6 +78,7 @@ def test_graphs_have_formats_of_their_own(accept: str | None, media_type: str) -
         ("turtle", None, "text/turtle"),
         ("nt", None, "application/n-triples"),
         ("rdf+xml", None, "application/rdf+xml"),
+        ("application/x-json+ld, application/ld+json", None, "application/ld+json"),
     ],
 )
 def test_a_format_is_called_by_name(name: str, solutions: str | None, graph: str | None) -> None:

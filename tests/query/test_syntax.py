@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Store
 
 from sparql.errors import ForbiddenError, RequestError, SparqlError
-from sparql.query.syntax import Grammar, disguise, read_failure, syntax_error
+from sparql.query.syntax import Grammar, disguise, may_be_relative, read_failure, syntax_error
 
 GRAMMAR = Grammar("http://localhost/sparql")
 REMOTE = "<http://127.0.0.1:1/sparql>"
@@ -195,3 +195,22 @@ def test_no_other_prefix_is_blamed(query: str) -> None:
 def test_a_message_of_another_form_is_survived() -> None:
     """The parser's messages are not part of its interface."""
     assert read_failure("something else", "ASK {}").line == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "relative"),
+    [
+        ("SELECT * { <http://example.org/s> ?p ?o }", False),
+        ("PREFIX e: <urn:x:> ASK { e:a ?p 1 }", False),
+        ("ASK { <s> ?p ?o }", True),
+        ("ASK { <> ?p ?o }", True),
+        ("PREFIX : <#> ASK { :a ?p ?o }", True),
+        ("SELECT (IRI('x') AS ?x) {}", True),
+        ("SELECT (uRi ('x') AS ?x) {}", True),
+        ("ASK { \\u003Cs> ?p ?o }", True),
+        ("BASE <http://example.org/> ASK { <s> ?p ?o }", True),
+    ],
+)
+def test_a_query_that_may_need_the_base_is_known(query: str, relative: bool) -> None:
+    """The base is left out where it changes nothing, as it costs as much as a point lookup; never where it does."""
+    assert may_be_relative(query) is relative

@@ -15,7 +15,8 @@ from pyoxigraph import CanonicalizationAlgorithm, Dataset, Quad
 from harvest.model import Document, Part
 from harvest.wash.leaves import Terms, parts
 from harvest.wash.text import Sink
-from harvest.wash.unpacking.unpack import Leaf, Volume
+from harvest.wash.unpacking.members import Leaf
+from harvest.wash.unpacking.volume import Volume
 from sparql.rdf import Format
 
 BASE = "http://example.org/data/"

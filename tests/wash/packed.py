@@ -21,7 +21,9 @@ from libarchive.write import ArchiveWrite
 
 from harvest.errors import WashError
 from harvest.model import Document
-from harvest.wash.unpacking.unpack import Archive, Leaf, Volume, unpack
+from harvest.wash.unpacking.members import Archive, Leaf
+from harvest.wash.unpacking.unpack import unpack
+from harvest.wash.unpacking.volume import Volume
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -25,7 +25,8 @@ from harvest.wash.leaves import Terms, parts
 from harvest.wash.problems import EXCERPT, KEPT, STATEMENTS
 from harvest.wash.process import tell
 from harvest.wash.text import Sink
-from harvest.wash.unpacking.unpack import Leaf, Volume
+from harvest.wash.unpacking.members import Leaf
+from harvest.wash.unpacking.volume import Volume
 from tests.wash.documents import BASE
 from tests.wash.mutation import mutant
 from tests.wash.originals import Sample

@@ -25,7 +25,7 @@ from harvest.wash import process, sorting
 from harvest.wash.canonical import Washed, wash
 from harvest.wash.launder import launder
 from harvest.wash.leaves import Terms
-from harvest.wash.unpacking.unpack import Volume
+from harvest.wash.unpacking.volume import Volume
 from tests.realdata import realdata
 from tests.wash.documents import BASE, document
 

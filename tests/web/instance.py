@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,12 @@ class FolderCatalog:
     def providers(self) -> list[Record]:
         return list(self._read()["providers"])
 
+    def outlines(self) -> list[Record]:
+        return self.providers()
+
+    def several(self, names: Sequence[str]) -> list[Record]:
+        return [record for record in self.providers() if record["name"] in names]
+
     def provider(self, name: str) -> Record | None:
         return next((record for record in self.providers() if record["name"] == name), None)
 
@@ -50,6 +56,12 @@ class FolderCatalog:
 
     def runs(self, name: str) -> list[Record]:
         return list(self._read()["runs"].get(name, []))
+
+    def run(self, name: str, id: int) -> Record | None:
+        return next((run for run in self.runs(name) if run.get("id") == id), None)
+
+    def sizes(self, names: Sequence[str], most: int) -> dict[str, list[Record]]:
+        return {name: found[-most:] for name in names if (found := self.versions(name))}
 
     def change(self, name: str, n: int) -> Path | None:
         path = self._folder / "changes" / f"{name}-{n}.nqud.gz"
@@ -93,7 +105,8 @@ def application() -> Application:
     """The application of the process that `Server` starts."""
     told = json.loads(os.environ[VARIABLE])
     limits = QueryLimits(**told["limits"])
-    site = Site(told["base_url"], graph_base=f"{told['base_url']}/graph/")
+    queries = Path(told["queries"]) if told["queries"] else None
+    site = Site(told["base_url"], graph_base=f"{told['base_url']}/graph/", queries=queries)
     root = Path(told["root"])
     return create_app(FolderCatalog(Path(told["folder"])), root, limits, site, root / "cache")
 
@@ -116,13 +129,21 @@ class Server:
         self.process.wait(20)
 
 
-def serve(folder: Path, root: Path, limits: QueryLimits, healthy: bool = True, base_url: str = "") -> Server:
+def serve(
+    folder: Path,
+    root: Path,
+    limits: QueryLimits,
+    healthy: bool = True,
+    base_url: str = "",
+    queries: Path | None = None,
+) -> Server:
     """Start a server over a catalog folder and a store, and wait until it answers, and can answer queries too."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     told = {"folder": str(folder), "root": str(root), "limits": asdict(limits), "base_url": base_url or url}
+    told["queries"] = str(queries or "")
     command = f"from sparql.web.server import run; run('tests.web.instance:application', '127.0.0.1', {port})"
     environ = {**os.environ, VARIABLE: json.dumps(told), "PYTHONPATH": str(ROOT)}
     server = Server(url, subprocess.Popen([sys.executable, "-c", command], cwd=ROOT, env=environ))

@@ -30,7 +30,7 @@ def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
     """A server with one worker and tight limits."""
     shelf = Shelf(tmp_path_factory.mktemp("store"))
     shelf.add(items(1000))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, timeout_s=3, max_rows=20_000))
+    server = serve(folder, shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=3, max_rows=20_000))
     yield server
     server.stop()
 
@@ -181,7 +181,7 @@ def test_a_client_that_goes_away_while_it_reads_ends_its_query(folder: Path, tmp
     """A closed browser tab must not keep a worker busy."""
     shelf = Shelf(tmp_path)
     shelf.add(items(1000))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, timeout_s=60, max_rows=1 << 40))
+    server = serve(folder, shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=60, max_rows=1 << 40))
     try:
         worker = the_worker(server)
         connection = send(server, LONG)
@@ -209,7 +209,7 @@ def test_stopping_the_server_leaves_no_process(folder: Path, tmp_path: Path) -> 
     """Also with a query that would never end."""
     shelf = Shelf(tmp_path)
     shelf.add(items(1000))
-    server = serve(folder, shelf.root, QueryLimits(workers=2, timeout_s=60))
+    server = serve(folder, shelf.root, QueryLimits(workers=2, spare=0, paused=0, timeout_s=60))
     below = descendants(server.process.pid)
     assert len(below) == 3
     with send(server, ENDLESS):
@@ -222,7 +222,7 @@ def test_killing_the_server_leaves_no_process(folder: Path, tmp_path: Path) -> N
     """Nothing of it can clean up then."""
     shelf = Shelf(tmp_path)
     shelf.add(items(1000))
-    server = serve(folder, shelf.root, QueryLimits(workers=2, timeout_s=60))
+    server = serve(folder, shelf.root, QueryLimits(workers=2, spare=0, paused=0, timeout_s=60))
     below = descendants(server.process.pid)
     with send(server, ENDLESS):
         until(lambda: any(0.2 < seconds_of(worker) < float("inf") for worker in workers(server)), 10)

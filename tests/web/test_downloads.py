@@ -48,7 +48,7 @@ def test_an_export_comes_with_what_a_mirror_needs(front: Server) -> None:
         ("bytes=-7", 206, slice(-7, None)),
         ("bytes=5-99999999", 206, slice(5, None)),
         ("bytes=0-3, 7-9", 200, slice(None)),
-        ("lines=1-2", 416, None),
+        ("lines=1-2", 200, slice(None)),
         ("bytes=99999999-", 416, None),
     ],
 )

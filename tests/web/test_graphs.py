@@ -154,7 +154,7 @@ def test_head_of_a_long_graph_costs_no_worker(folder: Path, tmp_path: Path) -> N
     """It has the headers of GET, and the worker goes on."""
     shelf = Shelf(tmp_path)
     shelf.add(items(2000))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, cache_bytes=1 << 30))
+    server = serve(folder, shelf.root, QueryLimits(workers=1, spare=0, paused=0, cache_bytes=1 << 30))
     try:
         before = the_worker(server)
         for query in (f"/graphs?graph={A}&format=trig", "/graphs?default&format=trig", f"/sparql?query={LONG}"):

@@ -180,6 +180,11 @@ def read(front: Server, path: str, **headers: str) -> requests.Response:
     return requests.get(f"{front.url}{path}", headers=headers or HTML, timeout=30)
 
 
+def unmarked(text: str) -> str:
+    """A page without the marks on what differs."""
+    return text.replace("<mark>", "").replace("</mark>", "")
+
+
 def test_a_page_shows_old_and_new_side_by_side(front: Server) -> None:
     """With what made it, and in words where something only came or went."""
     answer = read(front, "/providers/a/versions/2")
@@ -192,7 +197,7 @@ def test_a_page_shows_old_and_new_side_by_side(front: Server) -> None:
     assert text.count("statements added only") == 1
     assert f'title="{LONG[:1000].rstrip()}' in text
     assert "2\N{NARROW NO-BREAK SPACE}000 characters" in text
-    for address in ("/changes/2.nqud", "/versions/2.nq", "/versions/1", "/versions/3", "#run-7"):
+    for address in ("/changes/2.nqud", "/versions/2.nq", "/versions/1", "/versions/3", "/runs/7"):
         assert f"/providers/a{address}" in parsed.addresses
     for told in ("partial", f"{BASE}dataset", "2026-03-01 10:00 UTC"):
         assert told in text
@@ -200,9 +205,9 @@ def test_a_page_shows_old_and_new_side_by_side(front: Server) -> None:
 
 def test_the_next_page_goes_on_and_leads_back(front: Server) -> None:
     """By links that can be followed without a script."""
-    first = read(front, "/providers/a/versions/2").text
+    first = unmarked(read(front, "/providers/a/versions/2").text)
     (address,) = [a for a in Parsed(first).addresses if "?after=" in a]
-    second = read(front, address).text
+    second = unmarked(read(front, address).text)
     assert ("old 49<" in first, "old 50<" in first, "old 49<" in second, "old 50<" in second) == (
         True,
         False,
@@ -251,3 +256,34 @@ def test_values_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert shown is not None
     assert (shown.text, shown.datatype[-5:]) == ('a "b"\né', "token")
     assert value(NamedNode(f"{BASE}a/.well-known/genid/1")).kind == "blank"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differs"),
+    [
+        ("fünfzig", "fünfzig!", ("", "!")),
+        ("the red ship", "the blue ship", ("red", "blue")),
+        ("aaa", "aaaa", ("", "a")),
+        ("quite another", "nothing alike", None),
+        ("x" * 5000 + "A" + "y" * 5000, "x" * 5000 + "B" + "y" * 5000, ("A", "B")),
+        ("", "new", None),
+    ],
+)
+def test_what_differs_in_two_texts_is_found_and_shown(
+    tmp_path: Path, old: str, new: str, differs: tuple[str, str] | None
+) -> None:
+    """However far into a text it stands: its begin alone would show twice the same."""
+    path = tmp_path / "1.nqud.gz"
+    lines = (f'{sign}<a:s> <a:p> "{text}"@de <a:g> .\n' for sign, text in (("-", old), ("+", new)))
+    path.write_bytes(gzip.compress("".join(lines).encode()))
+    [row] = changes.read(path).subjects[0].rows
+    assert row.old is not None
+    assert row.new is not None
+    assert (row.old.length, row.new.length, row.old.language) == (len(old), len(new), "de")
+    assert max(len(row.old.text), len(row.new.text)) <= 1000
+    end = row.same + row.old_differs, row.same + row.new_differs
+    if differs is None:
+        assert (row.same, *end) == (0, 0, 0)
+    else:
+        assert (row.old.text[row.same : end[0]], row.new.text[row.same : end[1]]) == differs
+        assert row.old.text[: row.same] == row.new.text[: row.same] == old[row.start : row.start + row.same]

@@ -24,9 +24,6 @@ from harvest.errors import WashError
 from harvest.model import Content, Problem
 from harvest.wash.decoding.codec import WIDE, codec, readings
 from harvest.wash.decoding.content import HEAD, Scan, is_binary
-from harvest.wash.decoding.recode import recoded
-
-__all__ = ["Reading", "examine", "recoded"]
 
 LAST_RESORT: Final = "cp1252"
 """What a document is read as when nothing reads all of it; windows-1252, which is in use most after UTF-8."""

@@ -11,15 +11,12 @@ import re
 from typing import Final
 
 from harvest.model import Content
+from harvest.wash.problems import EXCERPT
+from harvest.wash.text import characters
 
 HEAD: Final = 10_000
 """Characters looked at to tell the format. Source: LOD Laundromat, which sniffs the first 10,000 characters."""
 
-EXCERPT: Final = 200
-"""Characters around bytes that do not decode."""
-
-_CONTINUATION = bytes(range(0x80, 0xC0))
-"""Bytes that begin no character in UTF-8."""
 _OTHERWISE = ("utf-16", "utf-32", "iso2022", "hz")
 """How the names of codecs begin in which bytes of ASCII may be other characters."""
 _CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\t\n\r\f\x1b"))
@@ -89,7 +86,7 @@ class Tally:
         elif chars == len(data):
             self._after = chars - start
         else:
-            self._after = len(data[start:].translate(None, _CONTINUATION))
+            self._after = characters(data[start:])
         self._last = data[-1:]
 
     def _count_returns(self, data: bytes) -> None:

@@ -15,11 +15,9 @@ from typing import BinaryIO, Final, cast
 
 import pyoxigraph
 
-from harvest.wash.decoding.content import HEAD, is_binary
+from harvest.wash.decoding.content import is_binary
 from harvest.wash.decoding.markup import in_json, in_xml, is_json, is_page, root
 from sparql.rdf import HTML, JSON_LD, N3, N_QUADS, N_TRIPLES, RDF_XML, TRIG, TURTLE, Format, by_extension, by_media_type
-
-__all__ = ["BOM", "HEAD", "sniff"]
 
 BOM: Final = b"\xef\xbb\xbf"
 _COMPRESSED = re.compile(r"\.(gz|bz2|xz|zst|zstd)$", re.IGNORECASE)
@@ -65,7 +63,7 @@ class _Trial:
     named: bool
 
 
-def sniff(head: bytes, media_type: str | None, url: str, *, whole: bool | None = None) -> Format | None:
+def sniff(head: bytes, media_type: str | None, url: str, *, whole: bool) -> Format | None:
     """
     The format of a document, or None where it is no RDF: empty, binary, prose, a table, XML or JSON of other kinds.
 
@@ -73,7 +71,7 @@ def sniff(head: bytes, media_type: str | None, url: str, *, whole: bool | None =
         head: The first `HEAD` characters in UTF-8.
         media_type: The Content-Type header as received, or None.
         url: Where it is from, or the name of an archive entry; its extension is looked at.
-        whole: Whether `head` is all of the document; None takes it for that where it has less than `HEAD` bytes.
+        whole: Whether `head` is all of the document.
     """
     text = head.removeprefix(BOM)
     declared = _declared(media_type, url)
@@ -85,7 +83,7 @@ def sniff(head: bytes, media_type: str | None, url: str, *, whole: bool | None =
         return in_json(text, declared)
     if _COMMENTS.match(text):
         return declared if declared in _TEXTUAL else TURTLE if text.strip() else None
-    found = _readable(text, len(head) < HEAD if whole is None else whole, declared)
+    found = _readable(text, whole, declared)
     if found is None and declared is HTML and is_page(text):
         return HTML
     return RDF_XML if found is None and declared is RDF_XML and b"<rdf:RDF" in text else found

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from harvest.model import Problem
-from harvest.wash.problems import Problems
+from harvest.wash.problems import Problems, reason
 from harvest.wash.structured.contexts import Contexts
 from harvest.wash.structured.expand import NotExpanded, Setting, expand
-from harvest.wash.structured.strict import reason
 from harvest.wash.structured.terms import NoTerm, writing
 from harvest.wash.structured.whereabouts import Lines
 from harvest.wash.text import Sink, Text

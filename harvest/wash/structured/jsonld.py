@@ -14,12 +14,12 @@ from typing import Final, cast
 
 from harvest.errors import WashError
 from harvest.model import Problem
-from harvest.wash.problems import Problems
+from harvest.wash.problems import Problems, reason
 from harvest.wash.structured.contexts import IMPORT, Contexts
 from harvest.wash.structured.depth import shallow
 from harvest.wash.structured.jsonjob import Job, broken, loads, nothing, read_again
 from harvest.wash.structured.several import in_lines, read_lines, read_row
-from harvest.wash.structured.strict import Fault, give_up, hand_on, held, read, reason
+from harvest.wash.structured.strict import Fault, give_up, hand_on, held, read
 from harvest.wash.structured.undirected import undirected
 from harvest.wash.structured.whereabouts import excerpt, in_characters, whole
 from harvest.wash.text import Sink, Text

@@ -13,9 +13,9 @@ from typing import Final, cast
 
 from harvest.errors import WashError
 from harvest.model import Problem
-from harvest.wash.problems import Problems
+from harvest.wash.problems import Problems, reason
 from harvest.wash.structured.patient import read_patiently
-from harvest.wash.structured.strict import Fault, give_up, hand_on, held, read, reason
+from harvest.wash.structured.strict import Fault, give_up, hand_on, held, read
 from harvest.wash.structured.wellformed import Malformed, well_formed
 from harvest.wash.structured.whereabouts import Crumbs, excerpt, whole
 from harvest.wash.text import Sink, Text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +20,6 @@ _HELD: Final = 64 << 20
 """Bytes of N-Triples that are held in memory until it is known that they stay; more are held on disk."""
 
 _COPIED: Final = 1 << 20
-_PLACE: Final = re.compile(r"^Parser error [^:]*: ")
 
 
 class Blocks(Protocol):
@@ -79,11 +77,6 @@ def hand_on(place: BinaryIO, sink: Sink) -> None:
     place.seek(0)
     while data := place.read(_COPIED):
         sink.write(data)
-
-
-def reason(error: SyntaxError) -> str:
-    """What a parser says, without the place."""
-    return _PLACE.sub("", error.msg or str(error))
 
 
 def give_up(text: Text, fault: Fault, problems: Problems, point: Callable[[SyntaxError], Problem]) -> None:

@@ -103,15 +103,9 @@ def _shown(value: str) -> str:
 
 
 class Triples:
-    """
-    A writer of canonical N-Triples.
-
-    Attributes:
-        count: Statements written.
-    """
+    """A writer of canonical N-Triples."""
 
     def __init__(self, sink: Sink, refused: Callable[[NoTerm], None]) -> None:
-        self.count = 0
         self._sink = sink
         self._refused = refused
         self._waiting: list[Triple] = []
@@ -123,7 +117,6 @@ class Triples:
         except NoTerm as error:
             self._refused(error)
             return
-        self.count += 1
         if len(self._waiting) >= _BATCH:
             self.flush()
 

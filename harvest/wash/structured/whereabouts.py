@@ -10,12 +10,10 @@ from typing import BinaryIO, Final, cast
 from harvest.errors import WashError
 from harvest.model import Problem
 from harvest.wash.problems import EXCERPT, Problems
-from harvest.wash.text import Text
+from harvest.wash.text import Text, characters
 
 _PIECE: Final = 1 << 16
 _TAG_OR_TEXT: Final = re.compile(rb"<[^<>]*>?|[^<]+")
-_CONTINUATION: Final = bytes(range(0x80, 0xC0))
-"""Bytes that begin no character in UTF-8."""
 
 
 class Crumbs:
@@ -56,13 +54,8 @@ class Crumbs:
     def _pass(self, piece: bytes) -> None:
         self.line, self.column = self._after
         newline = piece.rfind(b"\n") + 1
-        characters = _characters(piece[newline:])
-        self._after = (self.line + 1, 1 + characters) if newline else (self.line, self.column + characters)
-
-
-def _characters(piece: bytes) -> int:
-    """How many characters begin in some UTF-8."""
-    return len(piece.translate(None, _CONTINUATION))
+        passed = characters(piece[newline:])
+        self._after = (self.line + 1, 1 + passed) if newline else (self.line, self.column + passed)
 
 
 def whole(text: Text) -> tuple[bytes, WashError | None]:
@@ -95,7 +88,7 @@ def in_characters(text: Text, line: int, column: int) -> int:
             _forward(stream, line)
             while column > 1 and (piece := stream.read(min(column - 1, _PIECE))):
                 column -= len(piece)
-                found += _characters(piece)
+                found += characters(piece)
     except WashError:
         return found + column - 1
     return found

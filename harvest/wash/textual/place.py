@@ -6,14 +6,12 @@ import re
 from typing import Final
 
 from harvest.wash.problems import EXCERPT
+from harvest.wash.text import characters
 from harvest.wash.textual.lexis import LINE_END
 
 AROUND: Final = 4 * EXCERPT
 """Bytes on either side of a place that an excerpt can come from."""
 
-_CONTINUATION = bytes(range(0x80, 0xC0))
-"""Bytes that begin no character in UTF-8."""
-_PLACE = re.compile(r"^Parser error [^:]*: ")
 _KINDS = (
     ("encoding", re.compile(r"UTF-8")),
     ("too-large", re.compile(r"^Reached the buffer maximal size|deep inside each other")),
@@ -35,19 +33,9 @@ _KINDS = (
 )
 
 
-def reason(message: str) -> str:
-    """What the parser says, without the place."""
-    return _PLACE.sub("", message)
-
-
 def kind(message: str) -> str:
     """The kind of problem that a parser's message is about."""
     return next((name for name, pattern in _KINDS if pattern.search(message)), "syntax")
-
-
-def characters(text: bytes) -> int:
-    """Characters in a text in UTF-8."""
-    return len(text.translate(None, _CONTINUATION))
 
 
 def after(text: bytes, line: int, column: int) -> tuple[int, int]:

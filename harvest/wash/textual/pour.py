@@ -9,8 +9,8 @@ from typing import BinaryIO, Final, cast
 
 import pyoxigraph
 
+from harvest.wash.problems import reason
 from harvest.wash.text import Sink
-from harvest.wash.textual.place import reason
 from sparql.rdf import N3, N_QUADS, N_TRIPLES, Format
 
 LINE_FORMATS: Final = (N_TRIPLES, N_QUADS)
@@ -109,7 +109,7 @@ def _stop(error: SyntaxError | MemoryError, held: pyoxigraph.Triple | None) -> S
     if isinstance(error, SyntaxError):
         empty = (error.lineno, error.offset) == (error.end_lineno, error.end_offset)
         early = empty and "UTF-8" not in error.msg
-        return Stop(reason(error.msg), error.lineno, error.offset or 1, early, held=held)
+        return Stop(reason(error), error.lineno, error.offset or 1, early, held=held)
     if not error.args:
         raise error
     # pyoxigraph says so when a term is larger than its buffer, and the memory has nothing to do with it.

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from harvest.wash.unpacking.entries import Damaged, Entry, Sort, ends_tar, printable
 from harvest.wash.unpacking.feed import FATAL, Feed
+from harvest.wash.unpacking.volume import is_ours
 
 PACKAGE: Final = "libarchive13"
 """The Debian package of the library."""
@@ -154,6 +155,8 @@ class Reader:
 
         Raises:
             Damaged: They end too early, or do not have the checksum that they should have.
+            TooLarge: The stream they come from is more than the dump may have.
+            OSError: The stream cannot be read, and not for what is in it.
         """
         start, size, offset = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_int64()
         call = functools.partial(
@@ -176,7 +179,7 @@ class Reader:
             if code == _EOF:
                 return
             if code != _OK:
-                raise Damaged(str(self._feed.error or self._reason()))
+                raise self._failure()
 
     def _open(self, ffi: ModuleType) -> None:
         for name in (
@@ -214,6 +217,13 @@ class Reader:
         reason = self._c.archive_error_string(self._archive) or b""
         if not (code == _WARN and _LOCALE in reason) and self._reason() not in self.notes[-1:]:
             self.notes.append(self._reason())
+
+    def _failure(self) -> Exception:
+        """Why the bytes end: as damage, but for our limits and what the system says of our disk."""
+        error = self._feed.error
+        if error is None:
+            return Damaged(self._reason())
+        return error if is_ours(error) else Damaged(str(error))
 
     def _reason(self) -> str:
         text = self._c.archive_error_string(self._archive)

@@ -13,7 +13,8 @@ import lzma
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from typing import Final, Protocol, cast
 
 from isal import igzip_lib
@@ -22,8 +23,9 @@ from harvest.errors import WashError
 from harvest.wash.unpacking.archives import Raw
 from harvest.wash.unpacking.entries import Damaged, Where
 from harvest.wash.unpacking.magic import compression_of, goes_on
-from harvest.wash.unpacking.spool import BUFFER, Source
-from harvest.wash.unpacking.volume import Meter, Tally
+from harvest.wash.unpacking.members import STREAMED
+from harvest.wash.unpacking.spool import BUFFER, IN_MEMORY, Source, Spool
+from harvest.wash.unpacking.volume import Meter, Tally, TooLarge, is_ours
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -114,6 +116,34 @@ def chain_of(source: Source, where: Where, most: int) -> Chain:
     return chain
 
 
+@contextmanager
+def archive_in(
+    chain: Chain, kind: str, meter: Meter, scratch: Path, damaged: Callable[[WashError], object]
+) -> Iterator[io.BufferedReader]:
+    """
+    The bytes of an archive of a kind, from the first one, and seekable where the kind wants that.
+
+    Those are copied, up to where they are damaged, which `damaged` is told; the others tell while they are read.
+
+    Raises:
+        TooLarge: They are more than the meter allows; where they are not copied, while reading.
+    """
+    if not chain.kinds or kind in STREAMED:
+        with chain.metered(meter.apart()).open() as stream:
+            yield stream
+        return
+    with closing(Spool(scratch)) as spool, chain.metered(meter).open() as stream:
+        try:
+            while block := stream.read(IN_MEMORY):
+                spool.put(block)
+        except TooLarge:
+            raise
+        except WashError as error:
+            damaged(error)
+        with spool.reader() as copy:
+            yield copy
+
+
 class Reader(io.BufferedReader):
     """A buffered reader that gives what it has when the rest cannot be read. The next call says so."""
 
@@ -158,8 +188,8 @@ class _Layer(io.RawIOBase):
             self._error = error
             raise
         except _DAMAGE as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise  # bzip2 and xz have no number; what the system says of our disk has
+            if is_ours(error):
+                raise
             message = f"{self._where} is damaged or cut off, says {self._kind}: {error}"
             failure = WashError(message, url=self._where.url)
             self._error = failure

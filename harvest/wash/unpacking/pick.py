@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +11,9 @@ from harvest.errors import WashError
 from harvest.wash.process import tell
 from harvest.wash.unpacking import archives, ziptar
 from harvest.wash.unpacking.entries import Damaged, Entry, Sort, Where
-from harvest.wash.unpacking.layers import Chain, chain_of
+from harvest.wash.unpacking.layers import archive_in, chain_of
 from harvest.wash.unpacking.magic import HEAD, archive_of
-from harvest.wash.unpacking.members import STREAMED
-from harvest.wash.unpacking.spool import IN_MEMORY, Filed, Spool
+from harvest.wash.unpacking.spool import Filed
 from harvest.wash.unpacking.volume import Meter, Volume
 
 
@@ -129,9 +126,9 @@ def _files(path: Path, where: Where, meter: Meter, depth: int, scratch: Path) ->
         message = f"{where} is a {kind} archive, which is read with libarchive; install it (Debian: {archives.PACKAGE})"
         raise WashError(message, url=where.url)
     read = archives.Reader if archives.is_installed() else ziptar.Reader
-    count = 0
+    count, damage = 0, list[WashError]()
     try:
-        with _stream(chain, kind, meter, scratch) as stream, read(kind, stream) as reader:
+        with archive_in(chain, kind, meter, scratch, damage.append) as stream, read(kind, stream) as reader:
             for entry in reader:
                 meter.enter()
                 count += 1
@@ -139,18 +136,6 @@ def _files(path: Path, where: Where, meter: Meter, depth: int, scratch: Path) ->
                     yield entry
     except Damaged as error:
         message = f"{where} cannot be read as {kind} after {count:,} entries: {error}"
-        raise WashError(message, url=where.url) from error
-
-
-@contextmanager
-def _stream(chain: Chain, kind: str, meter: Meter, scratch: Path) -> Iterator[io.BufferedReader]:
-    """The bytes of an archive, seekable where its kind wants that."""
-    if not chain.kinds or kind in STREAMED:
-        with chain.metered(meter.apart()).open() as stream:
-            yield stream
-        return
-    with closing(Spool(scratch)) as spool, chain.metered(meter).open() as stream:
-        while block := stream.read(IN_MEMORY):
-            spool.put(block)
-        with spool.reader() as copy:
-            yield copy
+        raise (damage[0] if damage else WashError(message, url=where.url)) from error
+    if damage:
+        raise damage[0]

@@ -7,7 +7,6 @@ come one by one: each is held until the next one is asked for, and its name is n
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -19,14 +18,14 @@ from harvest.errors import WashError
 from harvest.model import Document, Problem
 from harvest.wash.unpacking import archives, ziptar
 from harvest.wash.unpacking.entries import Damaged, Entry, Sort, Where
-from harvest.wash.unpacking.layers import Chain, chain_of
+from harvest.wash.unpacking.layers import Chain, archive_in, chain_of
 from harvest.wash.unpacking.magic import HEAD, archive_of
 from harvest.wash.unpacking.members import STREAMED, Archive, Leaf, Place, Record
 from harvest.wash.unpacking.once import once
 from harvest.wash.unpacking.spool import IN_MEMORY, Filed, Source, Spool
 from harvest.wash.unpacking.volume import Meter, TooLarge, Volume
 
-__all__ = ["LAYERS", "Archive", "Leaf", "TooLarge", "Volume", "opened", "unpack"]
+__all__ = ["LAYERS", "Volume", "opened", "unpack"]
 
 LAYERS: Final = 4
 """Compressions within compressions that `opened` undoes; a deeper one is refused."""
@@ -121,7 +120,8 @@ class _Unpacking:
         record = Record(place, kind)
         read = archives.Reader if archives.is_installed() else ziptar.Reader
         try:
-            with self._stream(chain, record) as stream, read(kind, stream) as reader:
+            opened = archive_in(chain, kind, self._meter, self._scratch, lambda error: record.add(error.message))
+            with opened as stream, read(kind, stream) as reader:
                 try:
                     yield from self._each(reader, record)
                 finally:
@@ -135,24 +135,6 @@ class _Unpacking:
         except (Damaged, WashError) as error:
             record.fail(str(error))
         yield record.archive(self._stopped)
-
-    @contextmanager
-    def _stream(self, chain: Chain, record: Record) -> Iterator[io.BufferedReader]:
-        """The bytes of an archive, from the first one, and seekable where its kind wants that."""
-        if not chain.kinds or record.kind in STREAMED:
-            with chain.metered(self._meter.apart()).open() as stream:
-                yield stream
-            return
-        with closing(Spool(self._scratch)) as spool, chain.metered(self._meter).open() as stream:
-            try:
-                while block := stream.read(IN_MEMORY):
-                    spool.put(block)
-            except TooLarge:
-                raise
-            except WashError as error:
-                record.add(error.message)
-            with spool.reader() as copy:
-                yield copy
 
     def _each(self, reader: archives.Reader | ziptar.Reader, record: Record) -> Iterator[Leaf | Archive]:
         """The files in the entries of an archive."""

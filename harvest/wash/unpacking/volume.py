@@ -35,6 +35,15 @@ class TooLarge(WashError):
     """A dump that unpacks to more than its limits allow."""
 
 
+def is_ours(error: BaseException) -> bool:
+    """
+    Whether an error is about this machine or our limits, and nothing that the provider can mend.
+
+    What the system says has a number; bzip2 and xz tell damage as an OSError without one.
+    """
+    return isinstance(error, TooLarge) or (isinstance(error, OSError) and error.errno is not None)
+
+
 class Meter:
     """What one dump was unpacked to so far."""
 

@@ -16,6 +16,7 @@ from typing import IO, Final, cast
 from harvest.errors import WashError
 from harvest.wash.unpacking.entries import TAR_BLOCK, Damaged, Entry, Sort, ends_tar, printable
 from harvest.wash.unpacking.spool import BUFFER
+from harvest.wash.unpacking.volume import is_ours
 
 KINDS: Final = frozenset({"zip", "tar"})
 """What can be read here."""
@@ -76,6 +77,8 @@ class Reader:
             try:
                 entry = next(entries, None)
             except _DAMAGE as error:
+                if error.__context__ is not None and is_ours(error.__context__):
+                    raise error.__context__ from None  # zipfile calls any trouble with its directory a bad zip file
                 raise Damaged(str(error)) from error
             if entry is None:
                 return
@@ -130,15 +133,14 @@ def _blocks(opener: Callable[[], IO[bytes] | None]) -> Iterator[bytes]:
 
     Raises:
         Damaged: They end too early, or do not have the checksum that they should have.
+        TooLarge: The stream they come from is more than the dump may have.
+        OSError: The stream cannot be read, and not for what is in it.
     """
     try:
         with opener() or io.BytesIO() as stream:
             while block := stream.read(BUFFER):
                 yield block
-    except (*_DAMAGE, WashError) as error:
-        raise Damaged(str(error)) from error
-    except OSError as error:
-        # bzip2 has no error of its own. What the system says has a number.
-        if error.errno is not None:
+    except (*_DAMAGE, WashError, OSError) as error:
+        if is_ours(error):
             raise
         raise Damaged(str(error)) from error

@@ -365,7 +365,7 @@ def test_what_is_no_text_has_no_encoding(data: bytes) -> None:
     content = reading.content
     assert (content.bytes, content.chars, content.lines, content.newline, content.encoding) == (len(data), *[None] * 4)
     assert reading.problems == ()
-    assert sniff(reading.head, "text/turtle", TITLE) is None
+    assert sniff(reading.head, "text/turtle", TITLE, whole=reading.whole) is None
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16-le", "shift_jis"])

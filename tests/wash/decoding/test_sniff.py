@@ -12,7 +12,8 @@ import pytest
 from pyoxigraph import CanonicalizationAlgorithm, Dataset, Quad
 
 from harvest.wash.decoding.charset import examine
-from harvest.wash.decoding.sniff import BOM, HEAD, sniff
+from harvest.wash.decoding.content import HEAD
+from harvest.wash.decoding.sniff import BOM, sniff
 from sparql.rdf import (
     FORMATS,
     HTML,
@@ -82,6 +83,11 @@ def _readable() -> Iterator[tuple[Path, Format]]:
                 yield path, format
 
 
+def sniffed(head: bytes, media_type: str | None, url: str) -> Format | None:
+    """The format of a document with this head; a shorter one than `HEAD` is all there is."""
+    return sniff(head, media_type, url, whole=len(head) < HEAD)
+
+
 @cache
 def _head(path: Path) -> tuple[bytes, bool]:
     reading = examine(lambda: path.open("rb"), None, path.name)
@@ -140,7 +146,7 @@ def test_broken_files_are_recognised_too() -> None:
     found = {}
     for path in sorted((realdata() / "series" / "berlin-vocabulary").iterdir()):
         if _triples(path, TURTLE) is None:
-            found[path.name] = sniff(_head(path)[0], None, PLAIN)
+            found[path.name] = sniffed(_head(path)[0], None, PLAIN)
     assert len(found) >= 12
     assert set(found.values()) == {TURTLE}
 
@@ -186,40 +192,40 @@ def test_broken_files_are_recognised_too() -> None:
 @pytest.mark.parametrize("mark", [b"", BOM], ids=["", "byte order mark"])
 def test_content_alone_tells_the_format(head: bytes, format: Format, mark: bytes) -> None:
     """Many servers declare nothing, or text/plain; a byte order mark changes nothing."""
-    assert sniff(mark + head, None, PLAIN) is format
-    assert sniff(mark + head, "text/plain; charset=utf-8", PLAIN + "?format=ttl") is format
+    assert sniffed(mark + head, None, PLAIN) is format
+    assert sniffed(mark + head, "text/plain; charset=utf-8", PLAIN + "?format=ttl") is format
 
 
 @pytest.mark.parametrize("format", [N_TRIPLES, N_QUADS, TURTLE, TRIG, N3], ids=lambda format: format.name)
 def test_the_declared_format_is_kept_where_the_content_leaves_a_choice(format: Format) -> None:
     """A line of N-Triples is in all five, and later lines may not be."""
-    assert sniff(LINE, format.media_types[0], PLAIN) is format
+    assert sniffed(LINE, format.media_types[0], PLAIN) is format
     assert (
-        sniff(LINE, "application/octet-stream", f"{BASE}a.{format.extensions[0].upper()}.GZ?x=y.html#z.rdf") is format
+        sniffed(LINE, "application/octet-stream", f"{BASE}a.{format.extensions[0].upper()}.GZ?x=y.html#z.rdf") is format
     )
-    assert sniff(b"# so far a comment\n", format.media_types[0], PLAIN) is format
+    assert sniffed(b"# so far a comment\n", format.media_types[0], PLAIN) is format
 
 
 def test_the_media_type_goes_before_the_extension() -> None:
     """Where both are known and the content fits both."""
-    assert sniff(LINE, "application/trig", BASE + "a.ttl") is TRIG
+    assert sniffed(LINE, "application/trig", BASE + "a.ttl") is TRIG
 
 
 @pytest.mark.parametrize("format", [N_TRIPLES, N_QUADS], ids=lambda format: format.name)
 @pytest.mark.parametrize("slip", [b"<s> <http://example.org/p> 1 .\n", LINE[:-2] + b"\n", b"<a b> <c> <d> .\n"])
 def test_a_slip_in_a_line_format_does_not_make_it_turtle(format: Format, slip: bytes) -> None:
     """It is to be told as an error with its line; a relative IRI must not be resolved in silence."""
-    assert sniff(LINE + slip + LINE, format.media_types[0], PLAIN) is format
+    assert sniffed(LINE + slip + LINE, format.media_types[0], PLAIN) is format
 
 
 def test_a_broken_document_is_taken_for_what_was_declared() -> None:
     """The errors are then about the format that the provider meant."""
     broken = b"@prefix : <http://example.org/> .\n:s :p :o .\n:s :p ; .\n"
     for declared in (TURTLE, TRIG, N3):
-        assert sniff(broken, declared.media_types[0], PLAIN) is declared
-    assert sniff(broken, None, PLAIN) is TURTLE
-    assert sniff(b"oops\n<rdf:RDF>", "application/rdf+xml", PLAIN) is RDF_XML
-    assert sniff(b":s :p [ :q :o .\n", "text/turtle", PLAIN) is TURTLE
+        assert sniffed(broken, declared.media_types[0], PLAIN) is declared
+    assert sniffed(broken, None, PLAIN) is TURTLE
+    assert sniffed(b"oops\n<rdf:RDF>", "application/rdf+xml", PLAIN) is RDF_XML
+    assert sniffed(b":s :p [ :q :o .\n", "text/turtle", PLAIN) is TURTLE
 
 
 @pytest.mark.parametrize(
@@ -235,7 +241,7 @@ def test_a_broken_document_is_taken_for_what_was_declared() -> None:
 )
 def test_a_broken_statement_early_on_hides_no_format(document: bytes, format: Format) -> None:
     """Parsers drop what is bad and go on, so the statements that follow say what the document is."""
-    assert sniff(document, None, PLAIN) is format
+    assert sniffed(document, None, PLAIN) is format
 
 
 @pytest.mark.parametrize("format", [N_TRIPLES, N_QUADS], ids=lambda format: format.name)
@@ -246,22 +252,22 @@ def test_turtle_served_as_a_line_format_is_read_as_turtle(format: Format) -> Non
         b"<http://example.org/s> <http://example.org/p> <http://example.org/o> ;\n  a <http://example.org/C> .\n" * 5
     )
     for document in (directives, lists * 5):
-        assert sniff(document, format.media_types[0], PLAIN) is TURTLE
+        assert sniffed(document, format.media_types[0], PLAIN) is TURTLE
 
 
 def test_turtle_that_is_broken_is_not_taken_for_n3() -> None:
     """N3 allows `=` and rules; as Turtle they are errors, and stay so."""
-    assert sniff(b"@prefix : <http://example.org/> .\n:a = :b .\n", "text/turtle", PLAIN) is TURTLE
-    assert sniff(b"@prefix : <http://example.org/> .\n:a = :b .\n", "text/n3", PLAIN) is N3
+    assert sniffed(b"@prefix : <http://example.org/> .\n:a = :b .\n", "text/turtle", PLAIN) is TURTLE
+    assert sniffed(b"@prefix : <http://example.org/> .\n:a = :b .\n", "text/n3", PLAIN) is N3
 
 
 def test_a_statement_that_the_head_cuts_is_no_error() -> None:
     """The head is 10,000 bytes, and ends where it ends: within a term, a character, a long literal."""
     for cut in range(HEAD, HEAD + 200):
-        assert sniff((LINE * 200)[cut - HEAD : cut], "text/turtle", PLAIN) in (TURTLE, N_TRIPLES, N_QUADS)
+        assert sniffed((LINE * 200)[cut - HEAD : cut], "text/turtle", PLAIN) in (TURTLE, N_TRIPLES, N_QUADS)
     literal = b'@prefix : <http://example.org/> .\n:s :p """' + "é".encode() * HEAD
-    assert sniff(literal[:HEAD], "application/n-quads", PLAIN) is TURTLE
-    assert sniff(literal[: HEAD + 1][:HEAD], None, PLAIN) is TURTLE
+    assert sniffed(literal[:HEAD], "application/n-quads", PLAIN) is TURTLE
+    assert sniffed(literal[: HEAD + 1][:HEAD], None, PLAIN) is TURTLE
 
 
 @pytest.mark.parametrize(
@@ -280,7 +286,7 @@ def test_a_statement_that_the_head_cuts_is_no_error() -> None:
 @pytest.mark.parametrize("media_type", [None, "text/html", "text/turtle", "application/rdf+xml"])
 def test_a_web_page_is_html(page: bytes, media_type: str | None) -> None:
     """It may hold RDFa or JSON-LD; servers also answer 200 with a page that says not found, under any media type."""
-    assert sniff(page, media_type, PLAIN) is HTML
+    assert sniffed(page, media_type, PLAIN) is HTML
 
 
 @pytest.mark.parametrize(
@@ -296,7 +302,7 @@ def test_a_web_page_is_html(page: bytes, media_type: str | None) -> None:
 )
 def test_what_is_served_as_html_is_html_only_where_it_has_tags(page: bytes, declared: Format | None) -> None:
     """Frameworks serve everything as text/html that nobody gave another type."""
-    assert sniff(page, "text/html; charset=utf-8", PLAIN) is declared
+    assert sniffed(page, "text/html; charset=utf-8", PLAIN) is declared
 
 
 @pytest.mark.parametrize(
@@ -333,35 +339,35 @@ def test_what_is_served_as_html_is_html_only_where_it_has_tags(page: bytes, decl
 )
 def test_what_is_no_rdf_has_no_format(document: bytes) -> None:
     """A parser would find thousands of errors in it, or, of other XML, statements that nobody made."""
-    assert sniff(document[:HEAD], None, PLAIN) is None
-    assert sniff(document[:HEAD], "text/plain", PLAIN) is None
+    assert sniffed(document[:HEAD], None, PLAIN) is None
+    assert sniffed(document[:HEAD], "text/plain", PLAIN) is None
 
 
 def test_xml_and_json_of_other_kinds_are_rdf_where_they_are_declared_to_be() -> None:
     """RDF/XML needs no rdf:RDF, and JSON-LD may have its context in a Link header; `.xml` declares nothing."""
     book = b'<Book xmlns="http://example.org/terms#"><title>Dogs in Hats</title></Book>'
-    assert sniff(book, "application/rdf+xml", PLAIN) is RDF_XML
-    assert sniff(book, None, BASE + "books.rdf") is RDF_XML
-    assert sniff(book, "application/xml", BASE + "books.xml") is None
+    assert sniffed(book, "application/rdf+xml", PLAIN) is RDF_XML
+    assert sniffed(book, None, BASE + "books.rdf") is RDF_XML
+    assert sniffed(book, "application/xml", BASE + "books.xml") is None
     thing = b'{"name": "x"}'
     for media_type in ("application/ld+json", "application/vnd.example+ld+json"):
-        assert sniff(thing, media_type, PLAIN) is JSON_LD
-    assert sniff(thing, "application/json", BASE + "thing.jsonld") is JSON_LD
-    assert sniff(thing, "application/json", BASE + "thing.json") is None
-    assert sniff(b'{"@type": "Thing"}', "application/json", BASE + "thing.json") is JSON_LD
+        assert sniffed(thing, media_type, PLAIN) is JSON_LD
+    assert sniffed(thing, "application/json", BASE + "thing.jsonld") is JSON_LD
+    assert sniffed(thing, "application/json", BASE + "thing.json") is None
+    assert sniffed(b'{"@type": "Thing"}', "application/json", BASE + "thing.json") is JSON_LD
 
 
 def test_an_empty_document_is_of_the_textual_format_that_is_declared() -> None:
     """No statements are a valid document in those, and in no other."""
-    assert sniff(b"", "text/turtle", PLAIN) is TURTLE
-    assert sniff(b"\n", None, BASE + "a.nq.gz") is N_QUADS
-    assert sniff(b"", "application/rdf+xml", PLAIN) is None
+    assert sniffed(b"", "text/turtle", PLAIN) is TURTLE
+    assert sniffed(b"\n", None, BASE + "a.nq.gz") is N_QUADS
+    assert sniffed(b"", "application/rdf+xml", PLAIN) is None
 
 
 def test_a_page_inside_rdf_xml_does_not_make_it_a_page() -> None:
     """An XML literal may hold one, and a comment speak of it."""
     head = b'<!-- for <html> --><rdf:RDF xmlns:rdf="x"><d rdf:parseType="Literal"><html>'
-    assert sniff(head, None, PLAIN) is RDF_XML
+    assert sniffed(head, None, PLAIN) is RDF_XML
 
 
 @pytest.mark.parametrize(
@@ -392,5 +398,5 @@ def test_a_page_inside_rdf_xml_does_not_make_it_a_page() -> None:
 def test_no_document_makes_sniffing_slow(head: bytes) -> None:
     """Patterns that try everything in every way take minutes on such text."""
     start = time.perf_counter()
-    sniff(head[:HEAD], None, PLAIN)
+    sniffed(head[:HEAD], None, PLAIN)
     assert time.perf_counter() - start < 10

@@ -19,7 +19,9 @@ import pytest
 from libarchive.write import ArchiveWrite
 
 from harvest.model import Document
-from harvest.wash.unpacking.unpack import Archive, Leaf, Volume, unpack
+from harvest.wash.unpacking.members import Archive, Leaf
+from harvest.wash.unpacking.unpack import unpack
+from harvest.wash.unpacking.volume import Volume
 from tests.realdata import realdata
 from tests.wash.packed import PACK, TEXT, URL, WRITERS, Unpacked, archive, folder, link, lz4, open_in, written, zipped
 
@@ -179,7 +181,8 @@ def test_names_do_not_depend_on_the_locale(tmp_path: Path, kind: str) -> None:
 import sys
 from pathlib import Path
 from harvest.model import Document
-from harvest.wash.unpacking.unpack import Volume, unpack
+from harvest.wash.unpacking.unpack import unpack
+from harvest.wash.unpacking.volume import Volume
 print(ascii([item.names for item in unpack(Document(Path(sys.argv[1]), "u"), Volume(), Path("."))]))
 """
     told = [

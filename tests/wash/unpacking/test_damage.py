@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from harvest.model import Document
-from harvest.wash.unpacking.unpack import Leaf, Volume, unpack
+from harvest.wash.unpacking.members import Leaf
+from harvest.wash.unpacking.unpack import unpack
+from harvest.wash.unpacking.volume import Volume
 from tests.wash.packed import PACK, TEXT, URL, WRITERS, Unpacked, archive, zipped
 
 RANDOM = random.Random(7)

@@ -12,8 +12,11 @@ import pytest
 
 from harvest.errors import WashError
 from harvest.wash.unpacking.once import once
+from harvest.wash.unpacking.spool import IN_MEMORY
+from tests.wash.packed import open_in
 
-DATA = bytes(range(256)) * 4000
+DATA = bytes(range(256)) * (2 * IN_MEMORY // 256) + b"end"
+"""More than is held in memory."""
 
 
 class Source:
@@ -47,7 +50,7 @@ class _Stream(io.RawIOBase):
 
 
 def test_a_reading_to_the_end_serves_all_that_follow(tmp_path: Path) -> None:
-    """Also two that are open at the same time."""
+    """Also two that are open at the same time; from a file without a name, which is gone at the end."""
     source = Source()
     with once(source.open, tmp_path) as opener:
         with opener() as stream:
@@ -56,7 +59,9 @@ def test_a_reading_to_the_end_serves_all_that_follow(tmp_path: Path) -> None:
             assert one.read(5000) == DATA[:5000]
             assert other.read() == DATA
             assert one.read() == DATA[5000:]
+        assert open_in(tmp_path) == 1
     assert source.opened == 1
+    assert open_in(tmp_path) == 0
     assert list(tmp_path.iterdir()) == []
 
 
@@ -65,7 +70,8 @@ def test_a_reading_that_stopped_early_is_no_whole_one(tmp_path: Path) -> None:
     source = Source()
     with once(source.open, tmp_path) as opener:
         with opener() as stream:
-            stream.read(100)
+            stream.read(len(DATA) - 1)
+        assert open_in(tmp_path) == 0
         for _ in range(2):
             with opener() as stream:
                 assert stream.read() == DATA
@@ -74,10 +80,11 @@ def test_a_reading_that_stopped_early_is_no_whole_one(tmp_path: Path) -> None:
 
 def test_damage_is_met_at_each_reading(tmp_path: Path) -> None:
     """What was read before it must not pass for the whole document."""
-    source = Source(damaged_at=3000)
+    source = Source(damaged_at=len(DATA) - 3000)
     with once(source.open, tmp_path) as opener:
         for _ in range(2):
             with opener() as stream, pytest.raises(WashError, match="damaged"):
-                while stream.read(500):
+                while stream.read(50_000):
                     pass
+            assert open_in(tmp_path) == 0
     assert source.opened == 2

@@ -105,6 +105,19 @@ def test_limits_end_it(tmp_path: Path) -> None:
         picked(filed(tmp_path, TEXT), ("zip",), "a.nt")
 
 
+def test_a_compressed_zip_that_was_cut_off_gives_what_it_has(tmp_path: Path) -> None:
+    """It has to be copied for its directory, and that is lost; the entries before it are not, and the rest is told."""
+    body = archive("zip", {"a.nt": TEXT, "b.nt": TEXT, "c.nt": TEXT}, "compression=store")
+    packed = gzip.compress(body, compresslevel=0)
+    path = filed(tmp_path, packed[: len(packed) * 5 // 6])
+    found: list[str] = []
+    with pytest.raises(WashError, match="damaged or cut off, says gzip"):
+        found.extend(names(path, URL, Volume(), tmp_path))
+    assert found == ["a.nt", "b.nt", "c.nt"]
+    told = picked(path, ("gzip", "zip"), "a.nt", "b.nt")
+    assert {name: item.size for name, item in told.items()} == {"a.nt": len(TEXT), "b.nt": len(TEXT)}
+
+
 def test_without_libarchive_zip_and_tar_are_picked_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others say what to install."""
     monkeypatch.setattr(archives, "is_installed", lambda: False)

@@ -13,8 +13,7 @@ import pytest
 
 from harvest.errors import WashError
 from harvest.settings import WashSettings
-from harvest.wash.unpacking.unpack import TooLarge, Volume
-from harvest.wash.unpacking.volume import RATIO_FROM, Meter, Tally
+from harvest.wash.unpacking.volume import RATIO_FROM, Meter, Tally, TooLarge, Volume
 from tests.wash.packed import PACK, TEXT, URL, Unpacked, archive, zipped
 
 ZEROS = bytes(RATIO_FROM + (8 << 20))

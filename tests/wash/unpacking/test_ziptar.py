@@ -20,7 +20,9 @@ import json, sys
 from pathlib import Path
 from harvest.model import Document
 from harvest.wash.unpacking.archives import is_installed
-from harvest.wash.unpacking.unpack import Leaf, Volume, unpack
+from harvest.wash.unpacking.members import Leaf
+from harvest.wash.unpacking.unpack import unpack
+from harvest.wash.unpacking.volume import Volume
 
 assert not is_installed()
 told = []

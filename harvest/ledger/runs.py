@@ -1,0 +1,64 @@
+"""How runs end, each in the transaction of what ends it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import datetime
+from typing import Any, Final
+
+from harvest.ledger.records import dump_findings, stamp
+from harvest.ledger.steps import end_step
+from harvest.model import Finding, Outcome
+
+INTERRUPTED: Final = Finding("interrupted", "the harvester stopped during this run; it is tried again")
+OVERTAKEN: Final = Finding("superseded", "a newer dump of the dataset took the place of this one before its turn came")
+
+WAIT: Final = "wait"
+"""The step of a run whose dumps are filed and whose turn has not come: it goes on after a restart."""
+
+
+def end_run(db: sqlite3.Connection, id: int, outcome: str, now: datetime, values: dict[str, Any]) -> None:
+    """End a run and its last step."""
+    set_run(db, id, {"ended": stamp(now), "outcome": outcome} | values)
+    end_step(db, id, now)
+
+
+def set_run(db: sqlite3.Connection, id: int, values: dict[str, Any]) -> None:
+    """Set columns of a run; structures are filed as JSON."""
+    columns = {}
+    for name, value in values.items():
+        columns[name] = dump_findings(value) if name == "findings" else value
+        if name == "dumps":
+            columns[name] = json.dumps(value)
+    assignments = ", ".join(f"{name} = ?" for name in columns)
+    db.execute(f"UPDATE run SET {assignments} WHERE id = ?", (*columns.values(), id))
+
+
+def end_overtaken(db: sqlite3.Connection, name: str, now: datetime) -> None:
+    """End the runs of a provider whose announcement gave way while they waited."""
+    rows = db.execute(
+        "SELECT run.id FROM run JOIN announcement ON announcement.id = run.announcement"
+        " JOIN step ON step.run = run.id AND step.ended IS NULL"
+        " WHERE run.provider = ? AND run.ended IS NULL AND announcement.state = 'superseded' AND step.name = ?",
+        (name, WAIT),
+    ).fetchall()
+    for row in rows:
+        end_run(db, row["id"], Outcome.UNCHANGED, now, {"findings": (OVERTAKEN,)})
+
+
+def abandon(db: sqlite3.Connection, now: datetime) -> int:
+    """
+    End the runs that a crash left open and nothing will end; returns how many.
+
+    What ends others: of a version that is filed, its loading; of dumps that are filed, their turn.
+    """
+    rows = db.execute(
+        "SELECT id FROM run WHERE ended IS NULL AND id NOT IN (SELECT run FROM version WHERE state = 'loading')"
+        " AND NOT EXISTS (SELECT 1 FROM step WHERE run = run.id AND name = ? AND step.ended IS NULL)",
+        (WAIT,),
+    ).fetchall()
+    for row in rows:
+        end_step(db, row["id"], now, broken=True)
+        end_run(db, row["id"], Outcome.FAILED, now, {"findings": (INTERRUPTED,)})
+    return len(rows)

@@ -1,0 +1,143 @@
+"""
+Which queries run and which pause, and which have gone past a limit.
+
+A query is short until it has taken `LONG_S` of processor time, or `LATE_S` have passed. Short ones always find a
+worker, so that those who ask little never wait for those who ask much. Of the long ones as many run at once as there
+are to be workers, at the lowest priority; when there are more, they take turns of `TURN_S`, and those whose turn it is
+not are stopped by SIGSTOP. What was long once is taken for long from the beginning when it is asked again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from typing import Final
+
+from sparql.errors import Overloaded, QueryCrash, QueryMemory, QueryTimeout
+from sparql.query.limits import QueryLimits
+from sparql.query.process import WorkerProcess
+
+LONG_S: Final = 0.03
+LATE_S: Final = 1.0
+TURN_S: Final = 0.5
+HEAVY: Final = 4096
+"""Queries that are known to take long."""
+SLOW_S: Final = 0.1
+"""How long a query may take before its client is watched: most are done by then."""
+
+
+class Lanes:
+    """Looks at workers that have a query, and holds them to the limits; all on the event loop's thread."""
+
+    def __init__(self, limits: QueryLimits) -> None:
+        self._limits = limits
+        self._heavy: OrderedDict[int, None] = OrderedDict()
+
+    def is_heavy(self, asked: int) -> bool:
+        """Whether a query took long when it was last asked."""
+        return asked in self._heavy
+
+    def has_room(self, workers: Sequence[WorkerProcess]) -> bool:
+        """Whether one more long query may begin."""
+        return sum(worker.long for worker in workers) < self._limits.workers + self._limits.paused
+
+    def learn(self, worker: WorkerProcess) -> None:
+        """Note how long the query of a worker took that is done."""
+        if worker.long and worker.spent() < LONG_S:
+            self._heavy.pop(worker.asked, None)
+
+    def look(self, workers: Sequence[WorkerProcess]) -> None:
+        """End what is past a limit, and let the long queries take their turns."""
+        now = time.monotonic()
+        busy = [worker for worker in workers if worker.deadline is not None and not worker.ended]
+        for worker in busy:
+            self._look_at(worker, now)
+        self._bound_memory(workers)
+        long = [worker for worker in busy if worker.long and worker.deadline is not None and not worker.ended]
+        self._take_turns(self._refuse_excess(long), now)
+
+    def _look_at(self, worker: WorkerProcess, now: float) -> None:
+        assert worker.deadline is not None
+        if worker.waited(now) > self._limits.wait_s:
+            worker.end(_crowded(f"others took all the time for {self._limits.wait_s:g} s"))
+        elif worker.paused is None and now > worker.deadline:
+            worker.end(QueryTimeout(f"The query took longer than {worker.timeout_s:g} s and was ended."))
+        elif not worker.long and now > worker.since + LONG_S:
+            self._judge(worker, now)
+        if now > worker.since + SLOW_S:
+            worker.slow()
+
+    def _judge(self, worker: WorkerProcess, now: float) -> None:
+        """Take a query for long when it is; one whose client reads slowly is, but need not be the next time."""
+        if worker.spent() > LONG_S:
+            self._heavy[worker.asked] = None
+            self._heavy.move_to_end(worker.asked)
+            if len(self._heavy) > HEAVY:
+                self._heavy.popitem(last=False)
+            worker.step_back()
+        elif now > worker.since + LATE_S:
+            worker.step_back()
+
+    def _bound_memory(self, workers: Sequence[WorkerProcess]) -> None:
+        """End queries that take too much memory, alone or together; and idle workers that kept too much of it."""
+        limit, total, largest = self._limits.memory_bytes, 0, None
+        most = 0
+        for worker in workers:
+            size = worker.memory()
+            total += size
+            if worker.deadline is None:
+                if worker.ready and size > limit // 2:
+                    worker.end(QueryCrash("A query worker had grown too large."))
+            elif size > limit:
+                worker.end(QueryMemory(f"The query took more than {limit >> 20} MiB of memory and was ended."))
+            elif size > most:
+                largest, most = worker, size
+        if total > limit * self._limits.workers and largest is not None:
+            largest.end(_crowded("all queries together take too much memory, and this one most"))
+
+    def _refuse_excess(self, long: list[WorkerProcess]) -> list[WorkerProcess]:
+        """The long queries that may go on; the others, the last of whoever has most, are ended."""
+        left = sorted(long, key=lambda worker: worker.since)
+        while len(left) > self._limits.workers + self._limits.paused:
+            shares = Counter(worker.client for worker in left)
+            last = max(left, key=lambda worker: (shares[worker.client], worker.since))
+            left.remove(last)
+            last.end(_crowded(f"{len(left)} long queries are running already"))
+        return left
+
+    def _take_turns(self, long: list[WorkerProcess], now: float) -> None:
+        """Stop those whose turn is over, and those for whom there is no room; let the next ones go on."""
+        running = [worker for worker in long if worker.paused is None]
+        waiting = sorted((worker for worker in long if worker.paused is not None), key=_paused_at)
+        room = self._limits.workers
+        over = [worker for worker in running if now > worker.turn + TURN_S]
+        if waiting and len(running) == room and over:
+            _stop(_greediest(over), running, now)
+        while len(running) > room:
+            _stop(_greediest(running), running, now)
+        while waiting and len(running) < room:
+            shares = Counter(worker.client for worker in running)
+            worker = min(waiting, key=lambda each: shares[each.client])  # Among equals whoever waits longest.
+            waiting.remove(worker)
+            worker.resume(now)
+            running.append(worker)
+
+
+def _stop(worker: WorkerProcess, running: list[WorkerProcess], now: float) -> None:
+    running.remove(worker)
+    worker.pause(now)
+
+
+def _greediest(workers: list[WorkerProcess]) -> WorkerProcess:
+    """A worker of the client that has most of them: the one whose turn began last."""
+    shares = Counter(worker.client for worker in workers)
+    return max(workers, key=lambda worker: (shares[worker.client], worker.turn))
+
+
+def _paused_at(worker: WorkerProcess) -> float:
+    return worker.paused or 0.0
+
+
+def _crowded(why: str) -> Overloaded:
+    return Overloaded(f"The service is busy: {why}; try again in a while.")

@@ -1,0 +1,109 @@
+"""The query page: the page for people, and what its script asks for as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Final
+from urllib.parse import urlencode
+
+import pyoxigraph
+from flask import Blueprint, Response, make_response, render_template, request
+from pyoxigraph import RdfFormat
+
+from sparql.query.description import PREFIXES, Graph, describe
+from sparql.query.results import GRAPHS, SOLUTIONS, prefer, quality
+from sparql.web.catalog import Record
+from sparql.web.examples import Example, read_examples
+from sparql.web.site import HTML, context, data, json_data
+from sparql.web.terms import NAMESPACES
+
+asking = Blueprint("asking", __name__)
+
+MOST: Final = 5000
+"""Classes and properties that are offered, the most frequent first; a browser holds no more with ease."""
+
+FALLBACK: Final = """\
+SELECT ?class (COUNT(*) AS ?entities)
+WHERE { ?entity a ?class }
+GROUP BY ?class
+ORDER BY DESC(?entities)
+LIMIT 100
+"""
+"""What an instance without examples begins with."""
+
+
+@asking.get("/sparql")
+def page() -> Response:
+    """The query page for people, the description of the endpoint for programs."""
+    accept = request.headers.get("Accept")
+    form = prefer(accept, GRAPHS)
+    if form is not None and quality(HTML, accept) <= quality(form.media_type, accept):
+        assert isinstance(form.writer, RdfFormat)
+        described = pyoxigraph.serialize(_description(), format=form.writer, prefixes=PREFIXES)
+        return data(described or b"", form.content_type)
+    examples = read_examples(context().site.queries)
+    response = make_response(
+        render_template(
+            "sparql.html",
+            query=request.args.get("query") or (examples[0].query if examples else FALLBACK),
+            asked=request.args,
+            graphs=_graphs(),
+            examples=[(example, _link(example)) for example in examples],
+            solutions=SOLUTIONS,
+            results=GRAPHS,
+        )
+    )
+    response.vary.add("Accept")
+    return response
+
+
+@asking.get("/sparql/examples.json")
+def examples() -> Response:
+    """The example queries."""
+    found = read_examples(context().site.queries)
+    return json_data([{**asdict(example), "link": _link(example)} for example in found])
+
+
+@asking.get("/sparql/terms.json")
+def terms() -> Response:
+    """Classes and properties of all graphs with their counts, and the prefixes that shorten them."""
+    catalog = context().catalog
+    classes: Counter[str] = Counter()
+    properties: Counter[str] = Counter()
+    for graph in _graphs():
+        statistics = catalog.statistics(graph["name"]) or {}
+        for entry in statistics.get("classes", ()):
+            classes[entry["class"]] += entry["entities"]
+        for entry in statistics.get("properties", ()):
+            properties[entry["property"]] += entry["triples"]
+    return json_data(
+        {
+            "prefixes": dict(sorted(NAMESPACES.items())),
+            "classes": _offered(classes, "entities"),
+            "properties": _offered(properties, "triples"),
+            "left_out": max(0, len(classes) - MOST) + max(0, len(properties) - MOST),
+        }
+    )
+
+
+def _offered(counts: Counter[str], unit: str) -> list[Record]:
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [{"iri": iri, unit: count} for iri, count in ranked[:MOST]]
+
+
+def _link(example: Example) -> str:
+    return f"/sparql?{urlencode({'query': example.query})}"
+
+
+def _graphs() -> list[Record]:
+    """The providers that have a graph."""
+    return [provider for provider in context().catalog.providers() if provider.get("version")]
+
+
+def _description() -> list[pyoxigraph.Triple]:
+    here = context()
+    graphs = [
+        Graph(graph["graph"], graph["triples"] or 0, here.catalog.statistics(graph["name"])) for graph in _graphs()
+    ]
+    return list(describe(f"{here.site.base_url}/sparql", graphs, here.limits.union_default_graph))

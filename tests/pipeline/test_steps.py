@@ -1,0 +1,205 @@
+"""The steps of real runs: they cover them, tell what was done, and say where a killed one was."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from harvest.fetch import exchange
+from harvest.ledger import Run
+from harvest.model import Outcome
+from harvest.pipeline import STEPS, course
+from tests.pipeline.conftest import Instance
+from tests.pipeline.test_crash import run_and_die
+from tests.pipeline.test_semantics import A1, A2, B1, release
+from tests.provider import ProviderServer
+
+Register = Callable[..., None]
+
+
+def latest(instance: Instance) -> Run:
+    return instance.desk.workshop.ledger.runs("p", 1)[0]
+
+
+def test_the_steps_of_a_run_cover_its_whole_time(
+    instance: Instance, provider: ProviderServer, registered: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the first byte asked for to the commit, without a gap, in the order of the pipeline."""
+    registered()
+    release(provider, 1, A1, B1)
+    instance.desk.look("p")
+    now = instance.clock.__call__
+
+    def ticking(self: object) -> object:
+        instance.clock.forward(seconds=1)
+        return now()
+
+    monkeypatch.setattr(type(instance.clock), "__call__", ticking)
+    instance.desk.work("p")
+    run = latest(instance)
+    assert [step.name for step in run.steps] == [name for name in STEPS if name not in ("look", "write-back")]
+    assert (run.steps[0].started, run.steps[-1].ended) == (run.started, run.ended)
+    assert all(before.ended == after.started for before, after in pairwise(run.steps))
+    assert not any(step.broken for step in run.steps)
+
+
+def test_steps_tell_what_they_did(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+    """In figures that the page of the run shows."""
+    registered("removals: mirror")
+    release(provider, 1, A1, B1)
+    instance.tick("p")
+    release(provider, 2, A1, A2)
+    instance.tick("p")
+    run = latest(instance)
+    did = {step.name: step.figures for step in run.steps}
+    assert did["fetch"] == {"dumps": 1, "bytes": run.dumps[0]["bytes"]}
+    assert did["wash"] == {"files": 1, "bytes": run.dumps[0]["bytes"], "triples": 2}
+    assert {"added": 1, "removed": 1}.items() <= did["revise"].items()
+    assert did["file-change"]["bytes"] > 0
+    assert did["load"] == {"triples": 2}
+    current = instance.desk.workshop.generations.current()
+    assert current is not None
+    assert did["publish"] == {"generation": current.number}
+
+
+def test_a_download_that_goes_on_tells_how_far_it_is(
+    instance: Instance, provider: ProviderServer, registered: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes so far and of how many; the figures of the end take their place."""
+    monkeypatch.setattr(course, "EVERY_S", 0.0)
+    monkeypatch.setattr(exchange, "_PIECE", 1 << 10)
+    registered()
+    release(provider, 1, *(f"<http://x/{i}> <http://p> 'some value of number {i}'" for i in range(500)))
+    steps = instance.desk.workshop.ledger.steps
+    heard: list[dict[str, int | str]] = []
+    tell = steps.tell
+
+    def listened(run: int, figures: dict[str, int | str]) -> None:
+        heard.append(dict(figures))
+        tell(run, figures)
+
+    monkeypatch.setattr(steps, "tell", listened)
+    instance.tick("p")
+    received = [figures["bytes"] for figures in heard if "of_bytes" in figures]
+    assert len(received) > 5
+    assert received == sorted(received)
+    assert received[-1] == latest(instance).dumps[0]["bytes"]
+    instance.close()
+    assert not (instance.settings.data_dir / "ledger.sqlite-wal").exists(), "a thread has left the ledger open"
+
+
+def test_how_far_a_step_is_is_written_once_in_a_while(
+    instance: Instance, provider: ProviderServer, registered: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes come a million times; of a run that takes a moment only the first ones are written."""
+    monkeypatch.setattr(exchange, "_PIECE", 16)
+    registered()
+    release(provider, 1, *(f"<http://x/{i}> <http://p> {i}" for i in range(300)))
+    steps = instance.desk.workshop.ledger.steps
+    told: list[int] = []
+    tell = steps.tell
+
+    def counted(run: int, figures: dict[str, int | str]) -> None:
+        told.append(run)
+        tell(run, figures)
+
+    monkeypatch.setattr(steps, "tell", counted)
+    instance.tick("p")
+    steps_that_tell = sum(bool(step.figures) for step in latest(instance).steps)
+    assert len(told) <= steps_that_tell + course.AT_ONCE
+
+
+def _changes(instance: Instance) -> int:
+    """Rows that this thread's connection has changed so far."""
+    row = instance.desk.workshop.ledger.database.row("SELECT total_changes() AS n")
+    assert row is not None
+    return int(row["n"])
+
+
+def test_a_tick_without_news_writes_no_step(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+    """A thousand providers are looked at every minute."""
+    registered()
+    release(provider, 1, A1)
+    instance.tick("p")
+    before = _changes(instance)
+    assert instance.tick("p") == []
+    assert _changes(instance) == before
+
+
+@pytest.mark.parametrize("step", ["fetch", "wash", "revise"])
+def test_a_killed_run_says_where_it_was_broken_off(
+    step: str, instance: Instance, provider: ProviderServer, registered: Register
+) -> None:
+    """The next start tells it, and the next tick has a run of its own."""
+    registered()
+    release(provider, 1, A1)
+    assert run_and_die(instance, step).returncode == -signal.SIGKILL
+    run = latest(instance)
+    assert (run.outcome, [finding.kind for finding in run.findings]) == ("failed", ["interrupted"])
+    assert (run.steps[-1].name, run.steps[-1].broken, run.steps[-1].ended) == (step, True, run.ended)
+    assert not any(before.broken for before in run.steps[:-1])
+    instance.clock.forward(days=20)
+    [result] = instance.tick("p")
+    assert result.outcome is Outcome.COMMITTED
+    assert latest(instance).id > run.id
+
+
+def test_a_run_killed_while_loading_goes_on_in_the_same_run(
+    instance: Instance, provider: ProviderServer, registered: Register
+) -> None:
+    """The step that was broken off stays told, and the rest follows it."""
+    registered()
+    release(provider, 1, A1)
+    assert run_and_die(instance, "load").returncode == -signal.SIGKILL
+    run = latest(instance)
+    assert run.outcome == "committed"
+    names = [(step.name, step.broken) for step in run.steps]
+    at = names.index(("load", True))
+    assert names[at + 1 :] == [(name, False) for name in ("load", "describe", "adopt", "publish", "commit")]
+    assert all(before.ended == after.started for before, after in pairwise(run.steps))
+
+
+def test_a_run_killed_while_it_waits_goes_on(
+    instance: Instance, provider: ProviderServer, registered: Register
+) -> None:
+    """Its dumps are filed, so it is one run with a long wait and no failure."""
+    registered()
+    release(provider, 1, A1)
+    assert run_and_die(instance, "wait").returncode == -signal.SIGKILL
+    instance.clock.forward(days=20)
+    [result] = instance.tick("p")
+    assert result.outcome is Outcome.COMMITTED
+    [run] = instance.desk.workshop.ledger.runs("p")
+    assert not any(step.broken for step in run.steps)
+
+
+def test_a_download_that_fails_ends_its_run(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+    """One run, of one step, with the reason."""
+    registered()
+    provider.describe("/void.ttl", "2026-01-01T00:00:00Z", ["/none.ttl"])
+    instance.tick("p")
+    run = latest(instance)
+    assert (run.outcome, [step.name for step in run.steps]) == ("failed", ["fetch"])
+    assert [finding.kind for finding in run.findings] == ["status"]
+
+
+def test_a_description_that_works_again_is_no_trouble_any_more(
+    instance: Instance, provider: ProviderServer, registered: Register
+) -> None:
+    """Its run stays in the list, and does not keep the provider failing until the next release."""
+    registered()
+    release(provider, 1, A1)
+    instance.tick("p")
+    void = provider.pages.pop("/void.ttl")
+    instance.clock.forward(hours=1)
+    [result] = instance.tick("p")
+    assert result.outcome is Outcome.FAILED
+    provider.pages["/void.ttl"] = void
+    instance.clock.forward(hours=1)
+    assert instance.tick("p") == []
+    known = instance.desk.workshop.ledger.overview.of(["p"])["p"]
+    assert known.settled is not None
+    assert (known.settled.outcome, known.since) == ("committed", None)

@@ -1,0 +1,176 @@
+"""Short queries beside long ones, and the turns of these. Real processes over a real store."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from sparql.errors import ClientGone, Overloaded, QueryTimeout, SparqlError
+from sparql.query.limits import QueryLimits
+from sparql.query.pool import Pool
+from sparql.query.ticket import Ticket
+from tests.query.stores import Shelf, items
+from tests.query.test_pool import COUNT, ENDLESS, csv, request, running, seconds_of, text, until
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+    """Two graphs of 1,000 items."""
+    shelf = Shelf(tmp_path_factory.mktemp("store"))
+    shelf.add([*items(1000, "a"), *items(1000, "b", 1000)])
+    return shelf
+
+
+async def ended(pool: Pool, query: str, ticket: Ticket) -> SparqlError | None:
+    """Why a query had no answer, or None when it had one."""
+    try:
+        await pool.ask(request(query), ticket)
+    except SparqlError as error:
+        return error
+    return None
+
+
+def state(pid: int) -> str:
+    """R or S for a process that runs, T for one that is stopped."""
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+def priorities(pid: int) -> list[int]:
+    """The nice value of each thread of a process."""
+    return sorted(os.getpriority(os.PRIO_PROCESS, int(thread.name)) for thread in Path(f"/proc/{pid}/task").iterdir())
+
+
+def test_short_queries_do_not_wait_for_long_ones(shelf: Shelf) -> None:
+    """The one who must not suffer from another's endless query is whoever asks for a little."""
+
+    async def test() -> None:
+        limits = QueryLimits(workers=1, spare=1, paused=3, wait_s=60)
+        async with running(shelf.root, limits) as pool, AsyncExitStack() as stack:
+            tickets = [Ticket(lambda: None, f"10.0.0.{number}") for number in range(4)]
+            tasks = [asyncio.create_task(ended(pool, ENDLESS, ticket)) for ticket in tickets]
+            stack.callback(lambda: [ticket.end(ClientGone("enough")) for ticket in tickets])
+            await until(lambda: sum(worker.long for worker in pool._crew.workers) == 4)
+            for _ in range(20):
+                start = time.monotonic()
+                assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+                assert time.monotonic() - start < 2
+            await until(lambda: [state(w.pid) for w in pool._crew.workers if w.long].count("T") == 3)
+            for ticket in tickets:
+                ticket.end(ClientGone("enough"))
+            assert all(isinstance(error, ClientGone) for error in await asyncio.gather(*tasks))
+            await until(lambda: len(list(pool._crew.idle())) == 2)
+
+    asyncio.run(test())
+
+
+def test_long_queries_take_turns(shelf: Shelf) -> None:
+    """Whoever comes second gets a share of the time, not the rest of it."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=1, paused=1, wait_s=60)) as pool:
+            tickets = [Ticket(lambda: None, client) for client in "ab"]
+            tasks = [asyncio.create_task(ended(pool, ENDLESS, ticket)) for ticket in tickets]
+            await until(lambda: sum(worker.long for worker in pool._crew.workers) == 2)
+            long = [worker.pid for worker in pool._crew.workers if worker.long]
+            before = [seconds_of(pid) for pid in long]
+            await until(lambda: all(seconds_of(pid) > had + 0.3 for pid, had in zip(long, before, strict=True)), 60)
+            for ticket in tickets:
+                ticket.end(ClientGone("enough"))
+            await asyncio.gather(*tasks)
+
+    asyncio.run(test())
+
+
+def test_time_stands_still_for_what_is_stopped(shelf: Shelf) -> None:
+    """The limit is on what a query takes, not on what others take from it."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=1, paused=1, wait_s=60, timeout_s=1)) as pool:
+            start = time.monotonic()
+            errors = await asyncio.gather(*(ended(pool, ENDLESS, Ticket(lambda: None, client)) for client in "ab"))
+            assert [type(error) for error in errors] == [QueryTimeout, QueryTimeout]
+            assert 1.8 < time.monotonic() - start < 20
+            assert "longer than 1 s" in errors[0].message if errors[0] else False
+
+    asyncio.run(test())
+
+
+def test_what_is_stopped_for_too_long_is_told_to_come_back(shelf: Shelf) -> None:
+    """Somebody who waits gets an answer, even if it is that there is none."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=1, paused=1, wait_s=0.8, timeout_s=60)) as pool:
+            tickets = [Ticket(lambda: None, client) for client in "ab"]
+            tasks = [asyncio.create_task(ended(pool, ENDLESS, ticket)) for ticket in tickets]
+            done, _ = await asyncio.wait(tasks, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+            assert [type(task.result()) for task in done] == [Overloaded]
+            for ticket in tickets:
+                ticket.end(ClientGone("enough"))
+            await asyncio.gather(*tasks)
+
+    asyncio.run(test())
+
+
+def test_there_is_an_end_to_long_queries(shelf: Shelf) -> None:
+    """Each one takes memory while it stands still; the greediest client is refused first."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=1, paused=1, wait_s=60)) as pool:
+            tickets = [Ticket(lambda: None, client) for client in ("a", "b", "b")]
+            tasks = [asyncio.create_task(ended(pool, ENDLESS, ticket)) for ticket in tickets]
+            done, _ = await asyncio.wait(tasks, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+            (refused,) = done
+            assert isinstance(refused.result(), Overloaded)
+            assert tasks.index(refused) > 0
+            for ticket in tickets:
+                ticket.end(ClientGone("enough"))
+            await asyncio.gather(*tasks)
+
+    asyncio.run(test())
+
+
+def test_a_long_query_steps_back_and_its_worker_forward_again(shelf: Shelf) -> None:
+    """The processor is first for those who ask little; a worker must not stay slow for the next query."""
+    middling = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f FILTER(?a = <http://example.org/item/1>) }"
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=60)) as pool:
+            (worker,) = pool._crew.workers
+            assert priorities(worker.pid)[-1] == 0
+            ticket = Ticket(lambda: None)
+            task = asyncio.create_task(ended(pool, middling.replace("?a = ", "?a != "), ticket))
+            await until(lambda: priorities(worker.pid)[-1] == 19)
+            await task
+            await until(lambda: priorities(worker.pid)[-1] == 0)
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+            assert pool._crew.workers == [worker]
+
+    asyncio.run(test())
+
+
+def test_all_queries_together_have_a_bound_of_memory(shelf: Shelf) -> None:
+    """Queries that stand still keep what they have; the machine must not run out by their number."""
+    sorts = "SELECT * { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c ?f"
+
+    async def test() -> None:
+        limits = QueryLimits(workers=1, spare=1, paused=3, wait_s=60, timeout_s=60, memory_bytes=400 << 20)
+        async with running(shelf.root, limits) as pool:
+            tickets = [Ticket(lambda: None, client) for client in "abcd"]
+            tasks = [asyncio.create_task(ended(pool, sorts, ticket)) for ticket in tickets]
+            await asyncio.wait(tasks, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+            peak = 0
+            for _ in range(40):
+                peak = max(peak, sum(worker.memory() for worker in pool._crew.workers))
+                await asyncio.sleep(0.05)
+            assert peak < 2 * (400 << 20)
+            for ticket in tickets:
+                ticket.end(ClientGone("enough"))
+            errors = await asyncio.gather(*tasks)
+            assert any("memory" in error.message for error in errors if error)
+
+    asyncio.run(test())

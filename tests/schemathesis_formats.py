@@ -1,0 +1,12 @@
+"""What schemathesis cannot know of two formats of `openapi.yaml`; it loads this as its hooks."""
+
+from __future__ import annotations
+
+import schemathesis
+from hypothesis import strategies as st
+
+QUERIES = ["ASK {}", "SELECT * { ?s ?p ?o } LIMIT 3", "CONSTRUCT WHERE { ?s ?p ?o }", "DESCRIBE <http://x/a>"]
+IRIS = ["http://x/a", "http://x/p", "http://x/none", "urn:x:é", "http://x/%00?q#f"]
+
+schemathesis.openapi.format("sparql-query", st.sampled_from(QUERIES))
+schemathesis.openapi.format("iri", st.sampled_from(IRIS))

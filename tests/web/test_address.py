@@ -1,0 +1,41 @@
+"""Whose request it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from sparql.web.address import Addresses
+
+
+def told(peer: str, forwarded: str | None = None, proxies: tuple[str, ...] = ()) -> str:
+    headers = [] if forwarded is None else [(b"x-forwarded-for", forwarded.encode())]
+    return Addresses(proxies).of({"client": (peer, 1234), "headers": headers})
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "proxies", "expected"),
+    [
+        ("192.0.2.1", None, (), "192.0.2.1"),
+        ("192.0.2.1", "198.51.100.7", (), "192.0.2.1"),
+        ("10.0.0.1", "198.51.100.7", ("10.0.0.0/8",), "198.51.100.7"),
+        ("10.0.0.1", "203.0.113.9, 198.51.100.7", ("10.0.0.0/8",), "198.51.100.7"),
+        ("10.0.0.1", "198.51.100.7, 10.0.0.2", ("10.0.0.0/8",), "198.51.100.7"),
+        ("10.0.0.1", "", ("10.0.0.0/8",), "10.0.0.1"),
+        ("10.0.0.1", "10.0.0.3", ("10.0.0.0/8",), "10.0.0.3"),
+        ("2001:db8:1:2:3::4", None, (), "2001:db8:1:2::/64"),
+        ("::ffff:192.0.2.1", None, (), "192.0.2.1"),
+        ("10.0.0.1", "unknown", ("10.0.0.1",), "unknown"),
+        ("", None, ("10.0.0.1",), ""),
+    ],
+)
+def test_a_client_is_known_by_its_address(
+    peer: str, forwarded: str | None, proxies: tuple[str, ...], expected: str
+) -> None:
+    """Only proxies of ours are believed: else a client could take a new name for each request."""
+    assert told(peer, forwarded, proxies) == expected
+
+
+def test_two_addresses_of_one_customer_are_one_client() -> None:
+    """Whoever has a /64 has more addresses than there are turns."""
+    assert told("2001:db8::1") == told("2001:db8::ffff:2")
+    assert told("2001:db8::1") != told("2001:db8:0:1::1")

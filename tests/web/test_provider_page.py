@@ -1,0 +1,115 @@
+"""The page of a provider: what it is, what became of it, and every version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harvest.ledger import Described
+from harvest.model import About, Finding, Outcome, Validators
+from tests.ledger.samples import later
+from tests.web.told import Shape, Told, told
+
+ABOUT = About(
+    "http://d.example/a#d",
+    "Ships of the <sea>",
+    "All of them.",
+    "https://creativecommons.org/publicdomain/zero/1.0/",
+    "The Institute",
+    "http://d.example/",
+    ("http://d.example/ship/1", "http://d.example/ship/2"),
+)
+BAD = Finding("wash", "It does not parse.", "http://d.example/a.nt", 3, 4, "<a> <b> oops", fatal=True)
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Told:
+    made = told(tmp_path, "a", "new")
+    for n in range(1, 61):
+        made.commit("a", n, 100 + n, 2, 1)
+    made.ledger.described("a", Described("http://d.example/a/void.ttl", "e" * 64, Validators(), (), (ABOUT,)))
+    return made
+
+
+def test_what_the_description_says_is_shown(instance: Told) -> None:
+    """Title, text, licence, publisher, homepage, examples: what providers wrote, as text."""
+    text = instance.page("/providers/a").text
+    assert "Ships of the &lt;sea&gt;" in text
+    assert "All of them." in text
+    assert "The Institute" in text
+    addresses = Shape(text).addresses
+    assert {ABOUT.licence, ABOUT.homepage} <= set(addresses)
+    assert "/entity?iri=http%3A//d.example/ship/1" in addresses
+    assert instance.client.get("/providers/a.json").json["about"] == [
+        {
+            "iri": ABOUT.iri,
+            "title": ABOUT.title,
+            "description": ABOUT.description,
+            "licence": ABOUT.licence,
+            "publisher": ABOUT.publisher,
+            "homepage": ABOUT.homepage,
+            "examples": list(ABOUT.examples),
+        }
+    ]
+
+
+def test_an_address_that_no_browser_opens_is_no_link(instance: Told) -> None:
+    """Dumps may be named by hash, and a description may say anything."""
+    run = instance.ledger.start_run("a", later(700), instance.announced("a"), "check")
+    dump = {"url": f"hash://sha256/{'0' * 64}", "sha256": "0" * 64, "bytes": 7, "media_type": None}
+    instance.ledger.end_run(run, Outcome.UNCHANGED, later(701), dumps=[dump])
+    evil = About("http://d.example/a#d", homepage="javascript:alert(1)", licence="javascript://x/%0aalert(1)")
+    instance.ledger.described("a", Described("http://d.example/a/void.ttl", "f" * 64, Validators(), (), (evil,)))
+    for path in ("/providers/a", f"/providers/a/runs/{run}"):
+        page = instance.page(path)
+        assert dump["url"] in page.text
+        assert not [a for a in Shape(page.text).addresses if a.startswith(("hash:", "javascript:"))]
+
+
+def test_versions_are_paged_newest_first_and_plotted_whole(instance: Told) -> None:
+    """The table is the plot for who does not see it."""
+    first, third = instance.page("/providers/a").text, instance.page("/providers/a?page=3").text
+    assert [n for n in (60, 36) if f'href="/providers/a/versions/{n}"' in first] == [60, 36]
+    assert 'href="/providers/a/versions/35"' not in first.split('id="runs"')[0]
+    assert 'href="/providers/a/versions/1"' in third
+    assert "Page 3 of 3" in third
+    for text in (first, third):
+        assert "Triples over 60 versions: first 101, last 160, least 101, most 160" in Shape(text).plots
+    assert instance.page("/providers/a?page=4").status_code == 400
+
+
+def test_a_finding_is_shown_with_place_and_text_around(instance: Told) -> None:
+    """So that a provider can mend it without asking, and sees what is served meanwhile."""
+    run = instance.fail("a", 700, BAD)
+    text = instance.page("/providers/a").text
+    assert "line 3, column 4" in text
+    assert "&lt;a&gt; &lt;b&gt; oops" in text
+    assert "What is served meanwhile is version 60" in text
+    assert f"/providers/a/runs/{run}" in Shape(text).addresses
+
+
+def test_a_provider_without_versions_has_a_page(instance: Told) -> None:
+    """Nothing to plot, nothing to query, and no empty frames."""
+    text = instance.page("/providers/new").text
+    assert "Nothing has been harvested yet." in text
+    assert "Query this graph" not in text
+    assert Shape(text).plots == []
+
+
+def test_a_page_of_a_thousand_versions_stays_small(tmp_path: Path) -> None:
+    """Neighbours share a column of the plots, and none of their extremes is lost."""
+    instance = told(tmp_path, "a")
+    with instance.ledger.database.transaction(durable=False) as db:
+        db.executemany(
+            "INSERT INTO version (provider, n, run, state, at, coverage, added, removed, triples)"
+            " VALUES ('a', ?, 0, 'committed', ?, 'full', 1, 1, ?)",
+            [(n, later(n).isoformat(), 7 if n == 501 else 1000) for n in range(1, 1001)],
+        )
+        db.execute("UPDATE provider SET version = 1000, triples = 1000")
+    text = instance.page("/providers/a").text
+    shape = Shape(text)
+    assert "Triples over 1\N{NARROW NO-BREAK SPACE}000 versions: first" in shape.plots[0]
+    assert "least 7" in shape.plots[0]
+    assert text.count('class="spot"') == 2 * 143
+    assert len(text) < 150_000
