@@ -24,6 +24,7 @@ from bench.machine import others, usage
 from bench.provider import Provider, provider
 from bench.served import Served, serving
 from bench.table import Row, Target
+from sparql.query.limits import QueryLimits
 
 CLIENTS = 32
 WAYS = {
@@ -34,6 +35,7 @@ IDLE = (0.0,) * CLIENTS
 EDITIONS = 3
 SETTLE_S = 3.0
 LOOK_S = 0.5
+GROWN_S = 30.0
 
 NONE = Target(0, "ours")
 SLOWER = Target(5, "slower")
@@ -69,6 +71,7 @@ def run(ground: Ground) -> Iterator[Row]:
 
 def _rows(ground: Ground, served: Served, files: Provider, seen: set[Process]) -> Iterator[Row]:
     front = _front(served)
+    _grown(front, served)
     items = Recipe(ground.scale.triples).items
     ground.say(f"{CLIENTS} clients, all cheap, nothing harvested")
     idle = Crowd(served.url, items, IDLE).ask(ground.scale.load_s / 4)
@@ -84,6 +87,14 @@ def _rows(ground: Ground, served: Served, files: Provider, seen: set[Process]) -
         for row in (*_answers(idle, tally, harvests), *_memory(memory), _workers(served, front, late)):
             row.case, row.data, row.others = f"load, {row.case}", way, busy
             yield row
+
+
+def _grown(front: Process, served: Served) -> None:
+    """Return when the front has started all its workers, which it does one by one."""
+    limits = QueryLimits(workers=served.settings.query.workers)
+    wanted, end = limits.workers + limits.spare + limits.paused, time.monotonic() + GROWN_S
+    while sum(map(is_worker, family(front.pid))) < wanted and time.monotonic() < end:
+        time.sleep(LOOK_S)
 
 
 def _answers(idle: Tally, tally: Tally, harvests: Harvests) -> Iterator[Row]:
@@ -122,7 +133,8 @@ def _still_busy(front: Process) -> float:
 
 def _workers(served: Served, front: Process, late: float) -> Row:
     found = sum(map(is_worker, family(front.pid)))
-    wanted = served.settings.query.workers
+    limits = QueryLimits(workers=served.settings.query.workers)
+    wanted = limits.workers + limits.spare + limits.paused
     row = Row("workers beyond those wanted", "", float(max(found - wanted, 0)), unit="", target=NONE)
     row.notes.append(
         f"{found} workers of {wanted}; one second after the clients went they took {late:.2f} s in a second"

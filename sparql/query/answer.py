@@ -10,6 +10,7 @@ from sparql.errors import ClientGone, QueryCrash, SparqlError
 from sparql.query.frames import HEAD, Kind
 from sparql.query.process import WorkerProcess
 from sparql.query.results import FORMATS, ResultFormat
+from sparql.query.ticket import First
 
 
 class Answer:
@@ -29,21 +30,19 @@ class Answer:
         whole: All of it, when it is small; None when it comes in chunks.
     """
 
-    def __init__(
-        self, worker: WorkerProcess, first: tuple[int, bytes], give_back: Callable[[WorkerProcess], None]
-    ) -> None:
-        kind, payload = first
-        self.generation, place, self.volatile = HEAD.unpack_from(payload)
+    def __init__(self, first: First, give_back: Callable[[WorkerProcess], None]) -> None:
+        self.generation, place, self.volatile = HEAD.unpack_from(first.payload)
         self.remembered = False
         self.cut: SparqlError | None = None
         self.form: ResultFormat = FORMATS[place]
-        self.whole: bytes | None = payload[HEAD.size :] if kind == Kind.WHOLE else None
+        self.since = first.since
+        self.whole: bytes | None = None
         self._give_back = give_back
-        self._worker: WorkerProcess | None = worker
-        worker.generation = self.generation
-        self.since = worker.since
-        if self.whole is not None:
-            self._finish()
+        self._worker: WorkerProcess | None = None
+        if first.kind == Kind.WHOLE:
+            self.whole = first.payload[HEAD.size :]
+        else:
+            self._worker = first.worker
 
     def __aiter__(self) -> Self:
         return self

@@ -6,13 +6,13 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from sparql.errors import QueryCrash
 from sparql.query.limits import QueryLimits
-from sparql.query.process import WorkerProcess
+from sparql.query.process import Events, WorkerProcess
 from sparql.query.worker import Options
 
 log = logging.getLogger(__name__)
@@ -22,8 +22,8 @@ AGAIN_S: Final = 1.0
 """How long to wait before a worker that did not even start is replaced."""
 BRISK_S: Final = 0.01
 """For how long a query is taken for one that is done at once."""
-IDLE_S: Final = 30.0
-"""For how long more workers than usual stay when they have nothing to do."""
+GROW_S: Final = 1.0
+"""Seconds between two starts of workers that are not needed yet."""
 
 
 class Crew:
@@ -34,17 +34,17 @@ class Crew:
         root: Folder of the store's generations.
         limits: What queries may use, and how many workers there are.
         base_iri: What relative IRIs in queries are resolved against.
-        offer: Called with a worker that is ready for a query.
+        events: What is to happen when a worker is ready, or done.
     """
 
-    def __init__(self, root: Path, limits: QueryLimits, base_iri: str, offer: Callable[[WorkerProcess], None]) -> None:
+    def __init__(self, root: Path, limits: QueryLimits, base_iri: str, events: Events) -> None:
         self._root = root
         self._limits = limits
         self._base_iri = base_iri
-        self._offer = offer
+        self._events = events
         self._idle: list[WorkerProcess] = []
         self._again = 0.0
-        self._busy = 0.0
+        self._grown = time.monotonic()
         self.workers: list[WorkerProcess] = []
 
     def close(self) -> None:
@@ -77,12 +77,16 @@ class Crew:
         return (worker for worker in self._idle if not worker.ended)
 
     def at_rest(self) -> bool:
-        """Whether nothing runs, nothing starts, and there are no more workers than usual."""
-        usual = self._limits.workers + self._limits.spare
-        return len(self.workers) <= usual and all(worker.ready and worker.deadline is None for worker in self.workers)
+        """Whether nothing runs and nothing starts."""
+        return all(worker.ready and worker.deadline is None for worker in self.workers)
 
     def keep(self) -> None:
-        """Take away workers that have ended, start those that are missing, and let those go that are too many."""
+        """
+        Take away workers that have ended, and start those that are missing.
+
+        Those for long queries that pause come one by one, before they are needed: a start takes a tenth of a second of
+        processor time, which is what there is too little of when they are.
+        """
         now = time.monotonic()
         for worker in list(self.workers):
             if worker.is_over():
@@ -90,28 +94,23 @@ class Crew:
                 self._again = now + (0 if worker.generation or worker.ready else AGAIN_S)
             elif not worker.ready and now > worker.since + START_S:
                 worker.end(QueryCrash(f"A query worker did not start within {START_S:g} s."))
-        wanted = self._wanted(now)
-        while len(self.workers) < wanted and now >= self._again:
+        limits, count = self._limits, len(self.workers)
+        long = sum(worker.long for worker in self.workers)
+        wanted = max(limits.workers, long) + limits.spare
+        if count < wanted and now >= self._again:
+            for _ in range(wanted - count):
+                self._start()
+        elif count < limits.workers + limits.spare + limits.paused and now >= max(self._again, self._grown + GROW_S):
+            self._grown = now
             self._start()
-        if len(self.workers) > wanted and self._idle and now > self._busy + IDLE_S:
-            self._remove(self._idle.pop(0))
 
-    async def refresh_one(self, generation: int) -> None:
+    def refresh_one(self, generation: int) -> None:
         """Have one idle worker move to the current generation, so that old ones can be collected."""
         for worker in self._idle:
             if worker.generation != generation and not worker.ended:
                 self._idle.remove(worker)
-                with contextlib.suppress(QueryCrash):  # It has just died, and is replaced.
-                    await worker.refresh()
+                worker.refresh()
                 return
-
-    def _wanted(self, now: float) -> int:
-        """One for each long query, and enough for the short ones beside them."""
-        limits = self._limits
-        long = sum(worker.long for worker in self.workers)
-        if long > limits.workers:
-            self._busy = now
-        return min(max(long, limits.workers) + limits.spare, limits.workers + limits.paused + limits.spare)
 
     def _remove(self, worker: WorkerProcess) -> None:
         self.workers.remove(worker)
@@ -121,7 +120,7 @@ class Crew:
 
     def _start(self) -> None:
         try:
-            self.workers.append(WorkerProcess(self._options, self._offer))
+            self.workers.append(WorkerProcess(self._options, self._events))
         except OSError as error:
             log.error("No query worker could be started: %s", error)
             self._again = time.monotonic() + AGAIN_S

@@ -31,7 +31,7 @@ class FairQueue:
     def __iter__(self) -> Iterator[Place]:
         """Yield the places that still wait."""
         for places in self._waiting.values():
-            yield from (place for place in places if not place.worker.done())
+            yield from (place for place in places if not place.first.done())
 
     def push(self, place: Place) -> Place | None:
         """
@@ -53,7 +53,7 @@ class FairQueue:
             client, places = self._waiting.popitem(last=False)
             while places:
                 place = places.popleft()
-                if not place.worker.done():
+                if not place.first.done():
                     if places:
                         self._waiting[client] = places  # At the end: it is the others' turn.
                     return place
@@ -62,7 +62,7 @@ class FairQueue:
     def tidy(self) -> None:
         """Forget the places that were given up."""
         for client, places in list(self._waiting.items()):
-            left = deque(place for place in places if not place.worker.done())
+            left = deque(place for place in places if not place.first.done())
             if left:
                 self._waiting[client] = left
             else:

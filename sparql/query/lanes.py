@@ -17,6 +17,7 @@ from typing import Final
 from sparql.errors import Overloaded, QueryCrash, QueryMemory, QueryTimeout
 from sparql.query.limits import QueryLimits
 from sparql.query.process import WorkerProcess
+from sparql.query.syntax import gist
 
 LONG_S: Final = 0.03
 LATE_S: Final = 1.0
@@ -34,9 +35,9 @@ class Lanes:
         self._limits = limits
         self._heavy: OrderedDict[int, None] = OrderedDict()
 
-    def is_heavy(self, asked: int) -> bool:
+    def is_heavy(self, asked: str) -> bool:
         """Whether a query took long when it was last asked."""
-        return asked in self._heavy
+        return bool(self._heavy) and hash(gist(asked)) in self._heavy
 
     def has_room(self, workers: Sequence[WorkerProcess]) -> bool:
         """Whether one more long query may begin."""
@@ -45,7 +46,7 @@ class Lanes:
     def learn(self, worker: WorkerProcess) -> None:
         """Note how long the query of a worker took that is done."""
         if worker.long and worker.spent() < LONG_S:
-            self._heavy.pop(worker.asked, None)
+            self._heavy.pop(hash(gist(worker.asked)), None)
 
     def look(self, workers: Sequence[WorkerProcess]) -> None:
         """End what is past a limit, and let the long queries take their turns."""
@@ -71,8 +72,9 @@ class Lanes:
     def _judge(self, worker: WorkerProcess, now: float) -> None:
         """Take a query for long when it is; one whose client reads slowly is, but need not be the next time."""
         if worker.spent() > LONG_S:
-            self._heavy[worker.asked] = None
-            self._heavy.move_to_end(worker.asked)
+            asked = hash(gist(worker.asked))
+            self._heavy[asked] = None
+            self._heavy.move_to_end(asked)
             if len(self._heavy) > HEAVY:
                 self._heavy.popitem(last=False)
             worker.step_back()

@@ -29,7 +29,7 @@ class QueryLimits:
     timeout_s: float = 30
     memory_bytes: int = 2 << 30
     workers: int = 2
-    paused: int = 8
+    paused: int = 4
     spare: int = 2
     max_rows: int = 1_000_000
     max_bytes: int = 1 << 30

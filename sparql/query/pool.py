@@ -20,7 +20,7 @@ from sparql.query.fair import FairQueue
 from sparql.query.frames import Job, Kind
 from sparql.query.lanes import SLOW_S, Lanes
 from sparql.query.limits import QueryLimits
-from sparql.query.process import WorkerProcess
+from sparql.query.process import Events, WorkerProcess
 from sparql.query.request import QueryRequest
 from sparql.query.results import FORMATS
 from sparql.query.ticket import Place, Ticket
@@ -42,7 +42,7 @@ class Pool:
         self._limits = limits
         self.base_iri = base_iri
         self._generations = Generations(root)
-        self._crew = Crew(root, limits, base_iri, self._offer)
+        self._crew = Crew(root, limits, base_iri, Events(self._offer, self._give_back))
         self._lanes = Lanes(limits)
         self._queue = FairQueue(limits.waiting)
         self._long_queue = FairQueue(limits.waiting)
@@ -77,32 +77,41 @@ class Pool:
         Raises:
             SparqlError: There is no result, and why.
         """
-        timeout_s = min(request.timeout_s or self._limits.timeout_s, self._limits.timeout_s)
-        asked = hash((request.text, request.graph_name))
-        heavy = self._lanes.is_heavy(asked)
-        worker = self._take(heavy) or await self._wait(ticket, self._long_queue if heavy else self._queue)
         if ticket.reason is not None:
-            self._offer(worker)
             raise ticket.reason
-        ticket.leave = worker.end
-        worker.slow, worker.client, worker.asked = ticket.slow, ticket.client, asked
-        if heavy:
-            worker.step_back()
+        place = self._place(request, ticket)
+        try:
+            first = await place.first
+        except asyncio.CancelledError:
+            ticket.leave(ClientGone("The client went away."))
+            raise
+        if first.kind == Kind.FAIL:
+            raise read_failure(first.payload)
+        return Answer(first, self._give_back)
+
+    def _place(self, request: QueryRequest, ticket: Ticket) -> Place:
+        """A place at a worker, or in a queue."""
+        limits, now = self._limits, time.monotonic()
+        timeout_s = min(request.timeout_s or limits.timeout_s, limits.timeout_s)
+        asked = request.graph_name or request.text
+        place = Place(ticket, _job(request), timeout_s, asked, now, asyncio.get_running_loop().create_future())
+        heavy = self._lanes.is_heavy(asked)
+        worker = self._take(heavy)
+        if worker is None:
+            self._enqueue(place, self._long_queue if heavy else self._queue)
+        else:
+            self._begin(worker, place, heavy)
         if not self._look.is_set():
             self._look.set()
-        try:
-            kind, payload = await worker.begin(_job(request), timeout_s)
-        except BaseException:
-            worker.end(ClientGone("The client went away."))
-            self._give_back(worker)
-            raise
-        if kind == Kind.FAIL:
-            self._give_back(worker)
-            raise read_failure(payload)
-        return Answer(worker, (kind, payload), self._give_back)
+        return place
+
+    def _begin(self, worker: WorkerProcess, place: Place, heavy: bool) -> None:
+        if heavy:
+            worker.step_back()
+        worker.start(place)
 
     def _give_back(self, worker: WorkerProcess) -> None:
-        """Take back a worker whose query is done."""
+        """Take back a worker whose query is done, and give it the next."""
         self._lanes.learn(worker)
         if worker.finish():
             self._offer(worker)
@@ -114,7 +123,7 @@ class Pool:
         if place is None:
             self._crew.put(worker)
         else:
-            place.worker.set_result(worker)
+            worker.start(place)
 
     def _take(self, heavy: bool) -> WorkerProcess | None:
         """An idle worker for a query, if it is its turn already."""
@@ -131,23 +140,13 @@ class Pool:
             place = None if worker is None else self._long_queue.pop()
             if worker is None or place is None:
                 return
-            worker.long = True  # It counts from now on, though it begins in a moment.
-            place.worker.set_result(worker)
+            self._begin(worker, place, True)
 
-    async def _wait(self, ticket: Ticket, queue: FairQueue) -> WorkerProcess:
-        place = Place(ticket, time.monotonic(), asyncio.get_running_loop().create_future())
-        ticket.leave = place.leave
+    def _enqueue(self, place: Place, queue: FairQueue) -> None:
+        place.ticket.leave = place.leave
         ousted = queue.push(place)
-        self._look.set()
         if ousted is not None:
             ousted.leave(Overloaded(f"{queue.bound} queries are waiting already; try again in a while."))
-        try:
-            return await place.worker
-        except asyncio.CancelledError:
-            found = place.worker
-            if found.done() and not found.cancelled() and found.exception() is None:
-                self._offer(found.result())
-            raise
 
     async def _watch(self) -> None:
         """Keep the workers alive, within their limits and on the current generation."""
@@ -159,7 +158,7 @@ class Pool:
             self._lanes.look(self._crew.workers)
             self._crew.keep()
             self._serve_queues()
-            await self._crew.refresh_one(self.generation())
+            self._crew.refresh_one(self.generation())
             if not self._queue and not self._long_queue and self._crew.at_rest():
                 self._look.clear()
                 # Not asyncio.wait_for: in Python 3.11 it loses a cancellation that comes with what it waits for.

@@ -12,19 +12,34 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 import sparql
-from sparql.errors import QueryCrash, SparqlError
+from sparql.errors import ClientGone, QueryCrash, SparqlError
 from sparql.query.frames import CHUNK_BYTES, HEAD, READ_BYTES, FrameBuffer, Kind, frame
+from sparql.query.ticket import First, Place, Ticket
 from sparql.query.worker import STEP_BACK, Options
 
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 _SCHEDULED: Final = 2
 """What marks the clock of a process that counts in nanoseconds. Source: Linux, clock_getcpuclockid(3)."""
 _PACKAGES: Final = str(Path(sparql.__file__).resolve().parents[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """
+    What happens to a worker.
+
+    Attributes:
+        ready: It has opened the current generation and can be given a query.
+        done: Its query is answered, or it has ended.
+    """
+
+    ready: Callable[[WorkerProcess], None]
+    done: Callable[[WorkerProcess], None]
 
 
 class WorkerProcess:
@@ -37,57 +52,51 @@ class WorkerProcess:
         deadline: Monotonic time at which its query has to be done; None while it has none.
         timeout_s: Seconds that its query may take.
         ready: Whether it has opened its generation.
-        slow: To be called when its query is not answered soon.
         client: Whose query it has.
         long: Whether its query has run so long that it runs at the lowest priority.
         paused: Monotonic time at which it was stopped to let others go on; None while it runs.
         turn: Monotonic time at which its query began or went on.
-        asked: What its query is known by.
+        asked: The text of its query.
     """
 
-    def __init__(self, options: Callable[[int], Options], on_ready: Callable[[WorkerProcess], None]) -> None:
+    def __init__(self, options: Callable[[int], Options], events: Events) -> None:
         self._connection, theirs = socket.socketpair()
         with theirs:
             self._process = _start(options(theirs.fileno()))
         self._connection.setblocking(False)
         self._loop = asyncio.get_running_loop()
         self._frames = FrameBuffer()
-        self._on_ready = on_ready
-        self._first: asyncio.Future[tuple[int, bytes]] | None = None
+        self._events = events
+        self._first: asyncio.Future[First] | None = None
+        self._rest: asyncio.Task[None] | None = None
         self._verdict: SparqlError | None = None
         self.generation = 0
         self.since = time.monotonic()
         self.deadline: float | None = None
         self.timeout_s = 0.0
         self.ready = False
-        self.slow: Callable[[], None] = _nothing
+        self._ticket: Ticket | None = None
         self.client = ""
         self.long = False
         self.paused: float | None = None
         self.turn = 0.0
-        self.asked = 0
+        self.asked = ""
         self._waited = 0.0
         self._spent = 0.0
         self._loop.add_reader(self._connection, self._readable)
 
-    async def begin(self, job: bytes, timeout_s: float) -> tuple[int, bytes]:
-        """
-        Hand a query over and wait for the first frame of its answer.
-
-        Raises:
-            SparqlError: The worker was ended, for the reason given to `end`, or broke down.
-        """
+    def start(self, place: Place) -> None:
+        """Hand a query over; its place is told how the answer begins, or that there is none."""
+        self._ticket = ticket = place.ticket
+        ticket.leave = self.end
+        self.client, self.asked = ticket.client, place.asked
         self.since = self.turn = time.monotonic()
-        self.timeout_s = timeout_s
-        self.deadline = self.since + timeout_s
+        self.timeout_s = place.timeout_s
+        self.deadline = self.since + place.timeout_s
         self._waited = 0.0
         self._spent = self._clock()
-        self._first = self._loop.create_future()
-        await self._send(job)
-        kind, payload = await self._first
-        if kind == Kind.HEAD:
-            self._loop.remove_reader(self._connection)  # From here on it is read when its client has read.
-        return kind, payload
+        self._first = place.first
+        self._send(place.job)
 
     async def read(self) -> tuple[int, bytes]:
         """
@@ -122,10 +131,17 @@ class WorkerProcess:
         """Take the query off; whether the worker can be given another."""
         if self.paused is not None:  # It was done just before it was stopped.
             self.resume(time.monotonic())
+        if self._ticket is not None:  # Its client may go now, and the worker may have another's query.
+            self._ticket.leave = _stay
+            self._ticket = None
         self.deadline = None
-        self.slow = _nothing
         self.long = False
         return self._verdict is None
+
+    def slow(self) -> None:
+        """Tell the client's side that its query is not answered soon."""
+        if self._ticket is not None:
+            self._ticket.slow()
 
     def spent(self) -> float:
         """Seconds of processor time that its query has taken."""
@@ -159,11 +175,11 @@ class WorkerProcess:
             self._verdict = reason
             self._process.kill()
 
-    async def refresh(self) -> None:
+    def refresh(self) -> None:
         """Have an idle worker move to the current generation."""
         self.ready = False
         self.since = time.monotonic()
-        await self._send(frame(Kind.REFRESH))
+        self._send(frame(Kind.REFRESH))
 
     def memory(self) -> int:
         """Bytes that the worker has of its own: resident and not shared. 0 where the system does not tell."""
@@ -186,21 +202,24 @@ class WorkerProcess:
             self._loop.remove_reader(self._connection)
         if self._first is not None and not self._first.done():
             self._first.set_exception(self._ended())
+        if self._rest is not None:
+            self._rest.cancel()
         self._connection.close()
 
-    async def _send(self, data: bytes) -> None:
+    def _send(self, data: bytes) -> None:
         try:
             sent = self._connection.send(data)  # All of it, but for queries that are longer than the socket's buffer.
         except BlockingIOError:
             sent = 0
         except OSError:
-            raise self._ended() from None
-        if sent == len(data):
+            self._settle(self._ended())
             return
-        try:
-            await self._loop.sock_sendall(self._connection, memoryview(data)[sent:])
-        except OSError:
-            raise self._ended() from None
+        if sent < len(data):
+            self._rest = self._loop.create_task(self._send_rest(data[sent:]))
+
+    async def _send_rest(self, data: bytes) -> None:
+        with contextlib.suppress(OSError):  # Its end is seen where it is read.
+            await self._loop.sock_sendall(self._connection, data)
 
     def _readable(self) -> None:
         try:
@@ -230,17 +249,32 @@ class WorkerProcess:
             self._process.send_signal(number)
 
     def _settle(self, found: tuple[int, bytes] | SparqlError) -> None:
-        """Hand on what came to whoever waits for it."""
-        waiting, self._first = self._first, None
-        if waiting is not None and not waiting.done():
-            if isinstance(found, SparqlError):
-                waiting.set_exception(found)
-            else:
-                waiting.set_result(found)
-        elif not isinstance(found, SparqlError) and found[0] == Kind.READY:
-            self.generation, _, _ = HEAD.unpack(found[1])
-            self.ready = True
-            self._on_ready(self)
+        """Hand on what came to whoever waits for it; a worker that is done is offered to the next before."""
+        first, self._first = self._first, None
+        if first is None:
+            if not isinstance(found, SparqlError) and found[0] == Kind.READY:
+                self.generation, _, _ = HEAD.unpack(found[1])
+                self.ready = True
+                self._events.ready(self)
+        elif isinstance(found, SparqlError):
+            self._events.done(self)
+            if not first.done():
+                first.set_exception(found)
+        else:
+            kind, payload = found
+            if kind != Kind.FAIL:
+                self.generation, _, _ = HEAD.unpack_from(payload)
+            self._begin_answer(first, First(kind, payload, self.since, self))
+
+    def _begin_answer(self, first: asyncio.Future[First], answer: First) -> None:
+        if answer.kind == Kind.HEAD and not first.done():
+            self._loop.remove_reader(self._connection)  # From here on it is read when its client has read.
+        else:
+            if answer.kind == Kind.HEAD:  # Nobody wants what follows.
+                self.end(ClientGone("The client went away."))
+            self._events.done(self)
+        if not first.done():
+            first.set_result(answer)
 
     def _ended(self) -> SparqlError:
         self.end(QueryCrash("The query brought its worker down; it may be nested too deeply."))
@@ -248,8 +282,8 @@ class WorkerProcess:
         return self._verdict
 
 
-def _nothing() -> None:
-    return
+def _stay(_: SparqlError) -> None:
+    """Leave a worker to whoever has it now."""
 
 
 def _start(options: Options) -> subprocess.Popen[bytes]:

@@ -133,6 +133,13 @@ def may_be_relative(text: str) -> bool:
     return "\\" in text or _RELATIVE.search(text) is not None or _MADE.search(text) is not None
 
 
+def gist(text: str) -> str:
+    """The text without its comments and with single spaces: the same for what differs in layout alone."""
+    if "#" in text:
+        text = _OPAQUE.sub(lambda opaque: " " if opaque[0].startswith("#") else opaque[0], text)
+    return " ".join(text.split())
+
+
 def disguise(word: str, text: str) -> str:
     """The text with every spelling of a word swapped for one of the same length that the text does not have."""
     plain = text.lower()

@@ -1,13 +1,16 @@
-"""A query's place before it has an answer."""
+"""A query on its way to a worker."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from sparql.errors import SparqlError
-from sparql.query.process import WorkerProcess
+
+if TYPE_CHECKING:
+    from sparql.query.process import WorkerProcess
 
 OWN = ""
 """The client of queries that the instance's own pages ask."""
@@ -39,22 +42,45 @@ class Ticket:
         """Nothing has begun: `reason` is looked at when it does."""
 
 
-@dataclass(frozen=True, slots=True)
+class First(NamedTuple):
+    """
+    The first frame of an answer.
+
+    Attributes:
+        kind: WHOLE, HEAD or FAIL.
+        payload: What it carries.
+        since: Monotonic time at which the worker got the query.
+        worker: Who goes on with it after HEAD; of the others it may have the next query already.
+    """
+
+    kind: int
+    payload: bytes
+    since: float
+    worker: WorkerProcess
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """
-    A place in the queue for a worker.
+    A query that waits for a worker, or has one.
 
     Attributes:
         ticket: Whose it is.
-        since: Monotonic time at which it was taken.
-        worker: Done when there is a worker, or no hope of one.
+        job: The frame that a worker is sent.
+        timeout_s: Seconds that it may take.
+        asked: The text of the query, or the name of the graph.
+        since: Monotonic time at which it came.
+        first: Done when its answer begins, or when there is no hope of one.
     """
 
     ticket: Ticket
+    job: bytes
+    timeout_s: float
+    asked: str
     since: float
-    worker: asyncio.Future[WorkerProcess]
+    first: asyncio.Future[First]
 
     def leave(self, reason: SparqlError) -> None:
         """Give it up."""
-        if not self.worker.done():
-            self.worker.set_exception(reason)
+        if not self.first.done():
+            self.first.set_exception(reason)

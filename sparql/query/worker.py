@@ -95,8 +95,8 @@ class Worker:
         Queries run in a thread that the front can have given the lowest priority. What is not root cannot raise it
         again, so after such a query a new thread of the main thread's priority goes on.
         """
+        signal.signal(STEP_BACK, lambda *_: self._step_back())  # First: by default the signal ends the process.
         self._refresh()
-        signal.signal(STEP_BACK, lambda *_: self._step_back())
         while not self._over:
             thread = threading.Thread(target=self._serve, name="query")
             thread.start()
@@ -104,6 +104,8 @@ class Worker:
 
     def _serve(self) -> None:
         self._thread = threading.get_native_id()
+        if self._stepped_back:
+            self._step_back()
         self._over = True  # Unless this ends in order.
         with contextlib.suppress(ConnectionError):  # The front is gone, and nobody waits for the answer.
             for kind, payload in self._frames:
@@ -113,14 +115,16 @@ class Worker:
                     self._refresh()
                 if self._stepped_back:
                     self._stepped_back = self._over = False
+                    self._thread = 0
                     return
 
     def _step_back(self) -> None:
         """To be called in the main thread, by the signal."""
         if sys.platform == "linux":  # Where a thread has a priority of its own.
             self._stepped_back = True
-            with contextlib.suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, self._thread, LOWEST)
+            if self._thread:
+                with contextlib.suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, self._thread, LOWEST)
 
     def _refresh(self) -> None:
         with contextlib.suppress(StoreError):  # A query that comes is told.

@@ -26,7 +26,8 @@ def loop() -> Iterator[None]:
 
 
 def place(client: str) -> Place:
-    return Place(Ticket(lambda: None, client), 0, asyncio.get_event_loop_policy().get_event_loop().create_future())
+    first = asyncio.get_event_loop_policy().get_event_loop().create_future()
+    return Place(Ticket(lambda: None, client), b"", 1, "", 0, first)
 
 
 def clients(queue: FairQueue) -> str:
@@ -92,7 +93,7 @@ def test_places_that_were_given_up_do_not_count() -> None:
     assert len(queue) == 1
     assert queue.push(place("c")) is None
     assert clients(queue) == "bc"
-    assert isinstance(first.worker.exception(), ClientGone)
+    assert isinstance(first.first.exception(), ClientGone)
 
 
 @given(st.text("abcd", max_size=40), st.integers(1, 12))

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from sparql.errors import ClientGone, Overloaded, QueryTimeout, SparqlError
+from sparql.query.lanes import LONG_S
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
+from sparql.query.syntax import gist
 from sparql.query.ticket import Ticket
 from tests.query.stores import Shelf, items
 from tests.query.test_pool import COUNT, ENDLESS, csv, request, running, seconds_of, text, until
@@ -172,5 +174,75 @@ def test_all_queries_together_have_a_bound_of_memory(shelf: Shelf) -> None:
                 ticket.end(ClientGone("enough"))
             errors = await asyncio.gather(*tasks)
             assert any("memory" in error.message for error in errors if error)
+
+    asyncio.run(test())
+
+
+def test_what_was_long_once_waits_among_the_long_ones(shelf: Shelf) -> None:
+    """Whoever sends the same endless query again and again must not find it tried each time."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=1, paused=0, wait_s=1, timeout_s=60)) as pool:
+            first, again = Ticket(lambda: None, "a"), Ticket(lambda: None, "b")
+            tasks = [asyncio.create_task(ended(pool, ENDLESS, first))]
+            await until(lambda: any(worker.long for worker in pool._crew.workers))
+            tasks.append(asyncio.create_task(ended(pool, f"{ENDLESS} # once more", again)))
+            await until(lambda: len(pool._long_queue) == 1)
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+            assert isinstance(await tasks[1], Overloaded)
+            first.end(ClientGone("enough"))
+            await tasks[0]
+            tasks[1] = asyncio.create_task(ended(pool, ENDLESS, again))
+            await until(lambda: any(worker.long and worker.spent() < LONG_S for worker in pool._crew.workers))
+            again.end(ClientGone("enough"))
+            assert isinstance(await tasks[1], ClientGone)
+
+    asyncio.run(test())
+
+
+def test_a_query_that_was_long_is_forgotten_when_it_is_quick(shelf: Shelf) -> None:
+    """It may have been long over other data; then it counts as any other again."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
+            pool._lanes._heavy[hash(gist(COUNT))] = None
+            assert pool._lanes.is_heavy(f"{COUNT}  # twin")
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+            assert not pool._lanes.is_heavy(COUNT)
+
+    asyncio.run(test())
+
+
+def test_those_that_are_refused_are_replaced_at_once(shelf: Shelf) -> None:
+    """Short queries need workers most of all when many long ones have just been refused."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=2, paused=1, wait_s=60, timeout_s=60)) as pool:
+            tickets = [Ticket(lambda: None, f"10.0.0.{number}") for number in range(5)]
+            queries = [ENDLESS.replace("?n", f"?n{number}") for number in range(5)]
+            tasks = [
+                asyncio.create_task(ended(pool, query, ticket)) for query, ticket in zip(queries, tickets, strict=True)
+            ]
+            await until(lambda: sum(task.done() for task in tasks) == 3)
+            await until(lambda: len(list(pool._crew.idle())) >= 2, 5)
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+            for ticket in tickets:
+                ticket.end(ClientGone("enough"))
+            await asyncio.gather(*tasks)
+
+    asyncio.run(test())
+
+
+def test_a_client_that_goes_when_its_answer_is_there_ends_nobody_elses_query(shelf: Shelf) -> None:
+    """Its worker may have the next query already."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
+            done = Ticket(lambda: None)
+            await pool.ask(request(COUNT), done)
+            running_ = asyncio.create_task(text(pool, request(COUNT.replace("?n", "?m"), "text/csv")))
+            await asyncio.sleep(0)
+            done.end(ClientGone("gone"))
+            assert await running_ == "m\r\n6000\r\n"
 
     asyncio.run(test())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Store
 
 from sparql.errors import ForbiddenError, RequestError, SparqlError
-from sparql.query.syntax import Grammar, disguise, may_be_relative, read_failure, syntax_error
+from sparql.query.syntax import Grammar, disguise, gist, may_be_relative, read_failure, syntax_error
 
 GRAMMAR = Grammar("http://localhost/sparql")
 REMOTE = "<http://127.0.0.1:1/sparql>"
@@ -214,3 +214,19 @@ def test_a_message_of_another_form_is_survived() -> None:
 def test_a_query_that_may_need_the_base_is_known(query: str, relative: bool) -> None:
     """The base is left out where it changes nothing, as it costs as much as a point lookup; never where it does."""
     assert may_be_relative(query) is relative
+
+
+@pytest.mark.parametrize(
+    ("query", "same"),
+    [
+        ("SELECT  *\n{ ?s ?p ?o }", True),
+        ("SELECT * { ?s ?p ?o } # 42", True),
+        ("# first\nSELECT * # second\n{ ?s ?p ?o }", True),
+        ("SELECT * { ?s ?p ?x }", False),
+        ("SELECT * { ?s ?p ?o . ?s ?p '#' }", False),
+        ("SELECT * { ?s ?p <http://example.org/#x> }", False),
+    ],
+)
+def test_the_gist_of_a_query_is_that_of_its_twins(query: str, same: bool) -> None:
+    """A query that took long is known again when somebody puts a comment behind it, and not taken for another."""
+    assert (gist(query) == "SELECT * { ?s ?p ?o }") is same
