@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from pyoxigraph import Triple
 
 from sparql.errors import TooLarge
 from sparql.query.counting import RowCounter
 from sparql.query.frames import CHUNK_BYTES, Kind, failure, frame
+
+
+FIRST_BYTES: Final = 1 << 13
+FIRST_S: Final = 0.001
+"""When the first bytes go out by themselves: what is complete sooner goes out whole, with its length."""
 
 
 class Enough(Exception):
@@ -64,6 +71,7 @@ class Sink:
         self._pieces: list[bytes] = []
         self._waiting = 0
         self._enough = CHUNK_BYTES
+        self._due = time.monotonic() + FIRST_S
         self._sent = 0
         self.bounds = bounds
         self.counter = counter
@@ -83,7 +91,7 @@ class Sink:
         """
         self._pieces.append(piece)
         self._waiting += len(piece)
-        if self._waiting >= self._enough:
+        if self._waiting >= self._enough or (self._waiting >= FIRST_BYTES and self._is_late()):
             self._pass_on()
         return len(piece)
 
@@ -122,6 +130,10 @@ class Sink:
     def enough(self) -> None:
         """Say that the result begins, and no more."""
         self._connection.sendall(frame(Kind.HEAD, self._head) + frame(Kind.END))
+
+    def _is_late(self) -> bool:
+        """Whether somebody waits for the first bytes, and has waited for a while."""
+        return not self._sent and self._enough == CHUNK_BYTES and time.monotonic() > self._due
 
     def _pass_on(self) -> None:
         """
