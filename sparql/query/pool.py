@@ -119,11 +119,17 @@ class Pool:
             self._look.set()
 
     def _offer(self, worker: WorkerProcess) -> None:
-        place = self._queue.pop()
+        place = self._next()
         if place is None:
             self._crew.put(worker)
         else:
             worker.start(place)
+
+    def _next(self) -> Place | None:
+        """The place whose turn it is; those whose queries turned out to be long meanwhile go to the others of these."""
+        while (place := self._queue.pop()) is not None and self._lanes.is_heavy(place.asked):
+            self._enqueue(place, self._long_queue)
+        return place
 
     def _take(self, heavy: bool) -> WorkerProcess | None:
         """An idle worker for a query, if it is its turn already."""

@@ -65,7 +65,7 @@ def test_short_queries_do_not_wait_for_long_ones(shelf: Shelf) -> None:
             for ticket in tickets:
                 ticket.end(ClientGone("enough"))
             assert all(isinstance(error, ClientGone) for error in await asyncio.gather(*tasks))
-            await until(lambda: len(list(pool._crew.idle())) == 2)
+            await until(lambda: len(list(pool._crew.idle())) >= 2)
 
     asyncio.run(test())
 
@@ -96,7 +96,7 @@ def test_time_stands_still_for_what_is_stopped(shelf: Shelf) -> None:
             start = time.monotonic()
             errors = await asyncio.gather(*(ended(pool, ENDLESS, Ticket(lambda: None, client)) for client in "ab"))
             assert [type(error) for error in errors] == [QueryTimeout, QueryTimeout]
-            assert 1.8 < time.monotonic() - start < 20
+            assert 1.8 < time.monotonic() - start < 60
             assert "longer than 1 s" in errors[0].message if errors[0] else False
 
     asyncio.run(test())
@@ -124,7 +124,10 @@ def test_there_is_an_end_to_long_queries(shelf: Shelf) -> None:
     async def test() -> None:
         async with running(shelf.root, QueryLimits(workers=1, spare=1, paused=1, wait_s=60)) as pool:
             tickets = [Ticket(lambda: None, client) for client in ("a", "b", "b")]
-            tasks = [asyncio.create_task(ended(pool, ENDLESS, ticket)) for ticket in tickets]
+            queries = [ENDLESS.replace("?n", f"?n{number}") for number in range(3)]
+            tasks = [
+                asyncio.create_task(ended(pool, query, ticket)) for query, ticket in zip(queries, tickets, strict=True)
+            ]
             done, _ = await asyncio.wait(tasks, timeout=30, return_when=asyncio.FIRST_COMPLETED)
             (refused,) = done
             assert isinstance(refused.result(), Overloaded)
@@ -244,5 +247,24 @@ def test_a_client_that_goes_when_its_answer_is_there_ends_nobody_elses_query(she
             await asyncio.sleep(0)
             done.end(ClientGone("gone"))
             assert await running_ == "m\r\n6000\r\n"
+
+    asyncio.run(test())
+
+
+def test_what_turns_out_to_be_long_is_not_tried_by_all_who_wait_with_it(shelf: Shelf) -> None:
+    """When many send the same endless query at once, the first tells what the others are."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, wait_s=60, timeout_s=60)) as pool:
+            tickets = [Ticket(lambda: None, f"10.0.0.{number}") for number in range(4)]
+            tasks = [asyncio.create_task(ended(pool, ENDLESS, ticket)) for ticket in tickets]
+            await until(lambda: any(worker.long for worker in pool._crew.workers))
+            waiting = asyncio.create_task(text(pool, request(COUNT, "text/csv")))
+            tickets[0].end(ClientGone("enough"))
+            assert await waiting == csv(6000), "it came last, and was answered before the other endless ones"
+            assert len(pool._long_queue) >= 2
+            for ticket in tickets:
+                ticket.end(ClientGone("enough"))
+            await asyncio.gather(*tasks)
 
     asyncio.run(test())

@@ -66,7 +66,7 @@ async def running(root: Path, limits: QueryLimits) -> AsyncIterator[Pool]:
     pool = Pool(root, limits, BASE_IRI)
     pool.start()
     try:
-        await until(lambda: len(list(pool._crew.idle())) == limits.workers + limits.spare)
+        await until(lambda: len(list(pool._crew.idle())) >= limits.workers + limits.spare)
         yield pool
     finally:
         await pool.close()
