@@ -19,7 +19,7 @@ from sparql.query.limits import QueryLimits
 from sparql.query.process import WorkerProcess
 from sparql.query.syntax import gist
 
-LONG_S: Final = 0.03
+LONG_S: Final = 0.02
 LATE_S: Final = 1.0
 TURN_S: Final = 0.5
 HEAVY: Final = 4096
