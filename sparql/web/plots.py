@@ -140,10 +140,10 @@ def _line(shown: Sequence[Column], box: tuple[float, float], words: str) -> Mark
             places += [(x, y(column.most)), (x, y(column.least))]
         places.append((x, y(column.triples)))
     path = " ".join(f"{'L' if i else 'M'}{x:.1f} {at:.1f}" for i, (x, at) in enumerate(places))
-    (left, _), (right, end) = places[0], places[-1]
-    area = f'<path class="area" d="{path} L{right:.1f} {height:g} L{left:.1f} {height:g} Z"/>'
+    right, end = places[-1]
+    # No area below the line: it begins at the least size and not at 0, so that an area would make growth look larger.
     line = f'<path class="line" d="{path}"/><path class="dot" d="M{right:.1f} {end:.1f} h.01"/>'
-    return _svg(box, words, area + line + _spots(shown, box))
+    return _svg(box, words, line + _spots(shown, box))
 
 
 def _bars(shown: Sequence[Column], box: tuple[float, float], words: str) -> Markup:
