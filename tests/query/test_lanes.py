@@ -60,7 +60,7 @@ def test_short_queries_do_not_wait_for_long_ones(shelf: Shelf) -> None:
             for _ in range(20):
                 start = time.monotonic()
                 assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
-                assert time.monotonic() - start < 2
+                assert time.monotonic() - start < 5
             await until(lambda: [state(w.pid) for w in pool._crew.workers if w.long].count("T") == 3)
             for ticket in tickets:
                 ticket.end(ClientGone("enough"))
