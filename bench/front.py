@@ -109,10 +109,17 @@ def theirs(folder: Path) -> Iterator[Server]:
 def _server(command: Sequence[str], url: str, environment: dict[str, str]) -> Iterator[Server]:
     """A process that answers queries at `url`; ended with the block."""
     told = os.environ | environment
-    with subprocess.Popen(command, env=told, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
+    with ended(subprocess.Popen(command, env=told, cwd=ROOT, stderr=subprocess.DEVNULL)) as process:
+        until_answered(url, process)
+        yield Server(url, process.pid)
+
+
+@contextmanager
+def ended(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is told to stop at the end of the block, and killed if it does not."""
+    with process:
         try:
-            until_answered(url, process)
-            yield Server(url, process.pid)
+            yield process
         finally:
             process.terminate()
             try:

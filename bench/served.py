@@ -83,14 +83,8 @@ def serving(folder: Path, **query: Any) -> Iterator[Served]:
     log = folder / "log"
     with log.open("wb") as said:
         command = [*_COMMAND, str(settings.file)]
-        with subprocess.Popen(command, cwd=front.ROOT, stdout=said, stderr=subprocess.STDOUT) as process:
-            try:
-                served = Served(settings, process.pid, log)
-                front.until_answered(served.url, process)
-                yield served
-            finally:
-                process.terminate()
-                try:
-                    process.wait(STOP_S)
-                except subprocess.TimeoutExpired:
-                    process.kill()
+        started = subprocess.Popen(command, cwd=front.ROOT, stdout=said, stderr=subprocess.STDOUT)
+        with front.ended(started) as process:
+            served = Served(settings, process.pid, log)
+            front.until_answered(served.url, process)
+            yield served

@@ -92,9 +92,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving() -> Iterator[ProviderServer]:
-    """A running provider; ended with the block."""
-    server = ProviderServer()
+def serving(server: ProviderServer | None = None) -> Iterator[ProviderServer]:
+    """A running provider, a new one unless it is given; ended with the block."""
+    server = server or ProviderServer()
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:

@@ -299,3 +299,15 @@ def test_harvesting_steps_aside_for_those_who_ask() -> None:
     before = os.getpriority(os.PRIO_PROCESS, 0)
     assert found == [str(NICE)]
     assert before < NICE, "the main thread starts the front, which must not step aside"
+
+
+def test_the_threads_of_harvesting_have_stepped_aside(instance: Instance, provider: ProviderServer) -> None:
+    """Those that harvest and those that wash seeds."""
+    register(instance, provider)
+
+    def priority() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    with scheduled(instance) as (_, scheduler):
+        for pool in (scheduler._workers, scheduler._seeders):
+            assert pool.submit(priority).result(WAIT_S) == NICE

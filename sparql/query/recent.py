@@ -14,6 +14,8 @@ from typing import Final
 from sparql.query.edition import Editions
 
 Headers = list[tuple[bytes, bytes]]
+Key = tuple[str | None, bytes]
+"""The Accept header, which need not be there, and the query string."""
 
 LARGEST: Final = 1 << 14
 """Bytes of the largest answer that is kept."""
@@ -43,10 +45,10 @@ class Recent:
     def __init__(self, editions: Editions) -> None:
         self._editions = editions
         self._edition: str | None = None
-        self._replies: OrderedDict[tuple[str, bytes], Reply] = OrderedDict()
+        self._replies: OrderedDict[Key, Reply] = OrderedDict()
         self._size = 0
 
-    def find(self, accept: str, query_string: bytes) -> Reply | None:
+    def find(self, accept: str | None, query_string: bytes) -> Reply | None:
         """The answer to a GET, if it was given over the current data and is still there."""
         if not self._replies or self._editions.current() != self._edition:
             return None
@@ -55,7 +57,7 @@ class Recent:
             self._replies.move_to_end((accept, query_string))
         return reply
 
-    def keep(self, accept: str, query_string: bytes, reply: Reply, edition: str) -> None:
+    def keep(self, accept: str | None, query_string: bytes, reply: Reply, edition: str) -> None:
         """Remember the answer to a GET, given over the data of an edition and not volatile."""
         if len(reply.body) > LARGEST or len(query_string) > LARGEST or edition != self._editions.current():
             return
@@ -70,5 +72,5 @@ class Recent:
             self._size -= _size(*self._replies.popitem(last=False))
 
 
-def _size(key: tuple[str, bytes], reply: Reply) -> int:
-    return len(key[0]) + len(key[1]) + len(reply.body) + OVERHEAD
+def _size(key: Key, reply: Reply) -> int:
+    return len(key[0] or "") + len(key[1]) + len(reply.body) + OVERHEAD

@@ -8,14 +8,14 @@ from typing import Final
 from urllib.parse import urlencode
 
 import pyoxigraph
-from flask import Blueprint, Response, make_response, render_template, request
+from flask import Blueprint, Response, request
 from pyoxigraph import RdfFormat
 
 from sparql.query.description import PREFIXES, Graph, describe
 from sparql.query.results import GRAPHS, SOLUTIONS, prefer, quality
 from sparql.web.catalog import Record
 from sparql.web.examples import Example, read_examples
-from sparql.web.site import HTML, context, data, json_data
+from sparql.web.site import HTML, context, data, json_data, page
 from sparql.web.terms import NAMESPACES
 
 asking = Blueprint("asking", __name__)
@@ -34,7 +34,7 @@ LIMIT 100
 
 
 @asking.get("/sparql")
-def page() -> Response:
+def query_page() -> Response:
     """The query page for people, the description of the endpoint for programs."""
     accept = request.headers.get("Accept")
     form = prefer(accept, GRAPHS)
@@ -43,19 +43,15 @@ def page() -> Response:
         described = pyoxigraph.serialize(_description(), format=form.writer, prefixes=PREFIXES)
         return data(described or b"", form.content_type)
     examples = read_examples(context().site.queries)
-    response = make_response(
-        render_template(
-            "sparql.html",
-            query=request.args.get("query") or (examples[0].query if examples else FALLBACK),
-            asked=request.args,
-            graphs=_graphs(),
-            examples=[(example, _link(example)) for example in examples],
-            solutions=SOLUTIONS,
-            results=GRAPHS,
-        )
+    return page(
+        "sparql.html",
+        query=request.args.get("query") or (examples[0].query if examples else FALLBACK),
+        asked=request.args,
+        graphs=_graphs(),
+        examples=[(example, _link(example)) for example in examples],
+        solutions=SOLUTIONS,
+        results=GRAPHS,
     )
-    response.vary.add("Accept")
-    return response
 
 
 @asking.get("/sparql/examples.json")

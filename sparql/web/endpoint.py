@@ -98,26 +98,19 @@ class Endpoint:
 
     def _recently(self, scope: Message) -> Reply | None:
         """The answer that the same request got a moment ago, if it asks for no less than all of it."""
-        if scope["method"] != "GET" or scope["path"] != PATH:
+        if scope["method"] != "GET" or header(scope, b"if-none-match") is not None:
             return None
-        accept = ""
-        for name, value in scope["headers"]:
-            if name == b"if-none-match":
-                return None
-            if name == b"accept":
-                accept += value.decode("latin-1")
-        return self._recent.find(accept, scope["query_string"])
+        return self._recent.find(header(scope, b"accept"), scope["query_string"])
 
     def _remember(self, scope: Message, result: Result, headers: list[tuple[bytes, bytes]]) -> None:
-        if result.whole is None or result.volatile or not self._recall.remembers or scope["path"] != PATH:
+        if result.whole is None or result.volatile or not self._recall.remembers:
             return
         edition = self._editions.of(result.generation)
-        if edition is None or scope["method"] != "GET":
+        if edition is None or scope["method"] != "GET" or scope["path"] != PATH:
             return
-        accept = "".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"accept")
         told = [(name, b"hit" if name == b"x-cache" else value) for name, value in headers]
         reply = Reply([*told, _length(len(result.whole))], result.whole)
-        self._recent.keep(accept, scope["query_string"], reply, edition)
+        self._recent.keep(header(scope, b"accept"), scope["query_string"], reply, edition)
 
     def _headers(self, asked: Asked, result: Result) -> list[tuple[bytes, bytes]]:
         headers = [(b"content-type", result.form.content_type.encode()), *_OPEN]

@@ -15,7 +15,6 @@ each run; the front's clock is the machine's.
 from __future__ import annotations
 
 import io
-import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -34,7 +33,7 @@ from harvest.serve import Front, free_port
 from harvest.settings import Settings
 from harvest.status import SCHEDULE, Schedule
 from tests.browser.releases import START, Release, description, published
-from tests.provider import ProviderServer
+from tests.provider import ProviderServer, serving
 
 SHIP = "http://fleet.example/ship/3"
 """An entity with labels in two languages, blank nodes, and links from other graphs."""
@@ -100,7 +99,7 @@ class Providers(ProviderServer):
 @contextmanager
 def running(place: Place) -> Iterator[Settings]:
     """An instance that was harvested and answers; its processes end with the block, by their ids."""
-    with _providers(place.provider_port) as providers:
+    with serving(Providers(place.provider_port)) as providers:
         settings = _settings(place, providers)
         _harvest(settings, providers)
         front = Front(settings)
@@ -109,19 +108,6 @@ def running(place: Place) -> Iterator[Settings]:
             yield settings
         finally:
             front.stop()
-
-
-@contextmanager
-def _providers(port: int) -> Iterator[ProviderServer]:
-    server = Providers(port)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _settings(place: Place, providers: ProviderServer) -> Settings:

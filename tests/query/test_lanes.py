@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from pyoxigraph import QueryResultsFormat
 
 from sparql.errors import ClientGone, Overloaded, QueryTimeout, SparqlError
+from sparql.query import crew
+from sparql.query.counting import RowCounter
+from sparql.query.frames import HEAD
 from sparql.query.lanes import LONG_S
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
+from sparql.query.sink import FIRST_BYTES, FIRST_S, Bounds, Sink
 from sparql.query.syntax import gist
 from sparql.query.ticket import Ticket
 from tests.query.stores import Shelf, items
@@ -268,3 +274,54 @@ def test_what_turns_out_to_be_long_is_not_tried_by_all_who_wait_with_it(shelf: S
             await asyncio.gather(*tasks)
 
     asyncio.run(test())
+
+
+def test_no_more_short_queries_run_at_once_than_there_are_to_be_workers(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More processes than processors take each other's time; the spare ones are for when others are held up."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=2, paused=0)) as pool:
+            monkeypatch.setattr(crew, "BRISK_S", 1000)
+            places = [pool._place(request(COUNT), Ticket(lambda: None)) for _ in range(3)]
+            assert len(pool._queue) == 2
+            await asyncio.gather(*(place.first for place in places))
+            monkeypatch.setattr(crew, "BRISK_S", 0)
+            places = [pool._place(request(COUNT), Ticket(lambda: None)) for _ in range(3)]
+            assert len(pool._queue) == 0
+            await asyncio.gather(*(place.first for place in places))
+
+    asyncio.run(test())
+
+
+def test_workers_for_long_queries_are_there_before_they_are_needed(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They come one by one, and no more than there may be."""
+    monkeypatch.setattr(crew, "GROW_S", 0.1)
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=1, paused=2)) as pool:
+            await until(lambda: len(list(pool._crew.idle())) == 4)
+            await asyncio.sleep(1.5)
+            assert len(pool._crew.workers) == 4
+
+    asyncio.run(test())
+
+
+def test_a_long_result_begins_before_a_whole_chunk_is_there() -> None:
+    """Whoever waits for a million rows sees the first of them at once."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        sink = Sink(theirs, HEAD.pack(1, 0, False), Bounds(10**6, 10**9), RowCounter(QueryResultsFormat.TSV))
+        row = b"value\n" * (FIRST_BYTES // 6)
+        sink.write(row)
+        time.sleep(2 * FIRST_S)
+        sink.write(row)
+        ours.settimeout(5)
+        assert len(ours.recv(1 << 20)) > FIRST_BYTES
+        sink.write(row)
+        ours.settimeout(0.05)
+        with pytest.raises(TimeoutError):  # From then on whole chunks.
+            ours.recv(1 << 20)

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from sparql.query.limits import QueryLimits
 from sparql.web.address import Addresses
+from sparql.web.app import create_app
+from sparql.web.catalog import Site
+from tests.query.stores import Shelf, items
+from tests.web.instance import FolderCatalog
 
 
 def told(peer: str, forwarded: str | None = None, proxies: tuple[str, ...] = ()) -> str:
@@ -39,3 +48,32 @@ def test_two_addresses_of_one_customer_are_one_client() -> None:
     """Whoever has a /64 has more addresses than there are turns."""
     assert told("2001:db8::1") == told("2001:db8::ffff:2")
     assert told("2001:db8::1") != told("2001:db8:0:1::1")
+
+
+def test_the_queue_knows_clients_behind_a_proxy(tmp_path: Path) -> None:
+    """A turn for each of them, and not one for the proxy."""
+    shelf = Shelf(tmp_path / "store")
+    shelf.add(items(10))
+    site = Site("http://localhost", proxies=("10.0.0.1",))
+    app = create_app(FolderCatalog(tmp_path), shelf.root, QueryLimits(workers=1, spare=0, paused=0), site)
+    sent: list[dict[str, Any]] = []
+
+    async def silence() -> dict[str, Any]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def test() -> str:
+        app._pool.start()
+        try:
+            headers = [(b"x-forwarded-for", b"203.0.113.9, 198.51.100.7")]
+            scope = {"type": "http", "method": "GET", "path": "/sparql", "query_string": b"query=ASK%7B%7D"}
+            await app({**scope, "http_version": "1.1", "client": ("10.0.0.1", 1), "headers": headers}, silence, send)
+            return app._pool._main._crew.workers[0].client
+        finally:
+            await app._pool.close()
+
+    assert asyncio.run(test()) == "198.51.100.7"
+    assert sent[0]["status"] == 200

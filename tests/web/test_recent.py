@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 import requests
@@ -49,6 +51,19 @@ def test_another_format_is_another_answer(front: Server) -> None:
     assert get(front, LOOKUP, Accept="text/csv").text.startswith("p,o\r\n")
     assert get(front, LOOKUP, Accept="application/sparql-results+xml").text.startswith("<?xml")
     assert get(front, LOOKUP, Accept="text/csv").text.startswith("p,o\r\n")
+
+
+def test_headers_in_pieces_are_not_taken_for_another(front: Server) -> None:
+    """Two Accept headers, `text/c` and `sv`, are not `text/csv`: who asks for that must not get the answer to those."""
+    address = urlsplit(front.url)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port or 0, timeout=30)
+    connection.putrequest("GET", f"/sparql?{urlencode({'query': LOOKUP})}")
+    for piece in ("text/c", "sv, */*;q=0.1"):
+        connection.putheader("Accept", piece)
+    connection.endheaders()
+    assert connection.getresponse().getheader("Content-Type") == "application/sparql-results+json"
+    connection.close()
+    assert get(front, LOOKUP, Accept="text/csv, */*;q=0.1").headers["Content-Type"].startswith("text/csv")
 
 
 def test_a_new_generation_is_answered_anew(front: Server, shelf: Shelf) -> None:
