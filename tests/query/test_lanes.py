@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import time
@@ -50,7 +51,11 @@ def state(pid: int) -> str:
 
 def priorities(pid: int) -> list[int]:
     """The nice value of each thread of a process."""
-    return sorted(os.getpriority(os.PRIO_PROCESS, int(thread.name)) for thread in Path(f"/proc/{pid}/task").iterdir())
+    found = []
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(ProcessLookupError):  # A thread may end between being listed and being looked at.
+            found.append(os.getpriority(os.PRIO_PROCESS, int(thread.name)))
+    return sorted(found)
 
 
 def test_short_queries_do_not_wait_for_long_ones(shelf: Shelf) -> None:
