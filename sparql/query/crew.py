@@ -54,14 +54,21 @@ class Crew:
 
     def take(self) -> WorkerProcess | None:
         """
-        A worker that is idle, the last that was busy; None when there is none, or too many others have just begun.
+        A worker for a short query, or None when too many others have just begun.
 
-        Most queries are done in a millisecond: to wait for one of these takes less time than to have more processes
-        than processors.
+        Most queries are done in a fraction of a millisecond: to wait for some of these takes less time than to wake
+        another worker, or to have more processes than processors.
         """
-        begun = time.monotonic() - BRISK_S
-        if sum(worker.deadline is not None and worker.since > begun for worker in self.workers) >= self._limits.workers:
-            return None
+        begun, brisk = time.monotonic() - BRISK_S, 0
+        for worker in self.workers:
+            if worker.deadline is not None and worker.since > begun:
+                if worker.takes_more():
+                    return worker
+                brisk += 1
+        return self.take_idle() if brisk < self._limits.workers else None
+
+    def take_idle(self) -> WorkerProcess | None:
+        """A worker that is idle, the last that was busy; None when there is none."""
         while self._idle:
             worker = self._idle.pop()
             if not worker.ended:

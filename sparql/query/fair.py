@@ -26,7 +26,7 @@ class FairQueue:
         return sum(1 for _ in self)
 
     def __bool__(self) -> bool:
-        return any(True for _ in self)
+        return bool(self._waiting) and any(True for _ in self)
 
     def __iter__(self) -> Iterator[Place]:
         """Yield the places that still wait."""
@@ -46,6 +46,12 @@ class FairQueue:
         own = self._waiting[place.ticket.client]
         most = max(self._waiting.values(), key=lambda places: (len(places), places is own))
         return most.pop()
+
+    def put_back(self, place: Place) -> None:
+        """Let a place that had been taken already go before all others, however many wait."""
+        client = place.ticket.client
+        self._waiting.setdefault(client, deque()).appendleft(place)
+        self._waiting.move_to_end(client, last=False)
 
     def pop(self) -> Place | None:
         """Take the place whose turn it is; None when nobody waits."""

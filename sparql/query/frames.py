@@ -3,7 +3,7 @@ What the front and a worker say to each other over their socket pair.
 
 A frame is one byte of kind, four bytes of length (big-endian), and that many bytes of payload.
 
-    front -> worker    QUERY    the values of `Job`, marshalled
+    front -> worker    QUERY    how many queries the front had the answers of, then the values of `Job`, marshalled
                        REFRESH  empty
     worker -> front    READY    head, with generation 0 while there is none
                        WHOLE    head, then all of the result
@@ -11,11 +11,16 @@ A frame is one byte of kind, four bytes of length (big-endian), and that many by
                        CHUNK    bytes of the result
                        END      empty: the result is complete
                        FAIL     error class, NUL, message
+                       BACK     empty: the query is not answered
                        CUT      the same: the result ends here and is well-formed, but not complete
 
 A head is eight bytes of generation, one of the place in `results.FORMATS`, and one that is 1 when asking again would
 give another answer. Each QUERY gets WHOLE, or FAIL, or HEAD with any number of CHUNK and then END, CUT or FAIL;
 starting and each REFRESH get READY. A CHUNK of a format with a row a line ends with a row.
+
+Queries may be sent before those ahead of them are answered, and are answered in their order. When one takes its time,
+the front looks for other workers for those behind it. What was sent before the front had the answer of one that took
+longer than `worker.SOON_S` gets BACK, so that it is not answered twice.
 
 Jobs are marshalled because that takes a tenth of the time of JSON, and both ends are the same interpreter.
 """
@@ -34,6 +39,8 @@ from typing import Final
 from sparql.errors import SparqlError
 
 FRAME: Final = struct.Struct("!BI")
+QUERY: Final = struct.Struct("!BIQ")
+ANSWERS: Final = struct.Struct("!Q")
 HEAD: Final = struct.Struct("!QB?")
 CHUNK_BYTES: Final = 1 << 16
 READ_BYTES: Final = 1 << 14
@@ -52,6 +59,7 @@ class Kind(IntEnum):
     END = 7
     FAIL = 8
     CUT = 9
+    BACK = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +86,13 @@ class Job:
     head: bool = False
 
     def pack(self) -> bytes:
-        """The frame that carries it."""
-        return frame(Kind.QUERY, marshal.dumps(_VALUES(self)))
+        """Its bytes."""
+        return marshal.dumps(_VALUES(self))
 
     @classmethod
-    def unpack(cls, payload: bytes) -> Job:
-        """The job in a frame's payload."""
-        return cls(*marshal.loads(payload))
+    def unpack(cls, data: bytes) -> Job:
+        """The job with these bytes."""
+        return cls(*marshal.loads(data))
 
 
 _VALUES: Final = attrgetter(*(field.name for field in fields(Job)))
@@ -93,6 +101,11 @@ _VALUES: Final = attrgetter(*(field.name for field in fields(Job)))
 def frame(kind: Kind, payload: bytes = b"") -> bytes:
     """The bytes of a frame."""
     return FRAME.pack(kind, len(payload)) + payload
+
+
+def query(answers: int, job: bytes) -> bytes:
+    """The frame of a packed job that is sent after so many answers were read."""
+    return QUERY.pack(Kind.QUERY, ANSWERS.size + len(job), answers) + job
 
 
 def failure(kind: Kind, error: SparqlError) -> bytes:

@@ -42,7 +42,7 @@ class Pool:
         self._limits = limits
         self.base_iri = base_iri
         self._generations = Generations(root)
-        self._crew = Crew(root, limits, base_iri, Events(self._offer, self._give_back))
+        self._crew = Crew(root, limits, base_iri, Events(self._offer, self._give_back, self._put_back))
         self._lanes = Lanes(limits)
         self._queue = FairQueue(limits.waiting)
         self._long_queue = FairQueue(limits.waiting)
@@ -116,14 +116,16 @@ class Pool:
         if worker.finish():
             self._offer(worker)
         else:
+            for place in reversed(worker.take_back()):
+                self._put_back(place)
             self._look.set()
 
     def _offer(self, worker: WorkerProcess) -> None:
-        place = self._next()
-        if place is None:
-            self._crew.put(worker)
-        else:
+        """Give a worker what it takes, or let it be idle."""
+        while (worker.deadline is None or worker.takes_more()) and (place := self._next()) is not None:
             worker.start(place)
+        if worker.deadline is None:
+            self._crew.put(worker)
 
     def _next(self) -> Place | None:
         """The place whose turn it is; those whose queries turned out to be long meanwhile go to the others of these."""
@@ -132,9 +134,9 @@ class Pool:
         return place
 
     def _take(self, heavy: bool) -> WorkerProcess | None:
-        """An idle worker for a query, if it is its turn already."""
+        """A worker for a query, if it is its turn already."""
         if heavy:
-            return self._crew.take() if not self._long_queue and self._lanes.has_room(self._crew.workers) else None
+            return self._crew.take_idle() if not self._long_queue and self._lanes.has_room(self._crew.workers) else None
         return None if self._queue else self._crew.take()
 
     def _serve_queues(self) -> None:
@@ -142,11 +144,16 @@ class Pool:
         while self._queue and (worker := self._crew.take()) is not None:
             self._offer(worker)
         while self._long_queue and self._lanes.has_room(self._crew.workers):
-            worker = self._crew.take()
+            worker = self._crew.take_idle()
             place = None if worker is None else self._long_queue.pop()
             if worker is None or place is None:
                 return
             self._begin(worker, place, True)
+
+    def _put_back(self, place: Place) -> None:
+        """Look for another worker for a query that was sent to one already."""
+        place.ticket.leave = place.leave
+        self._queue.put_back(place)
 
     def _enqueue(self, place: Place, queue: FairQueue) -> None:
         place.ticket.leave = place.leave
@@ -161,6 +168,9 @@ class Pool:
                 queue.tidy()
                 for place in queue:
                     self._look_at_place(place)
+            for worker in self._crew.workers:
+                for place in reversed(worker.held_up(time.monotonic())):
+                    self._put_back(place)
             self._lanes.look(self._crew.workers)
             self._crew.keep()
             self._serve_queues()

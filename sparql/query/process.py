@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 import time
+from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Final
 
-import sparql
 from sparql.errors import ClientGone, QueryCrash, SparqlError
-from sparql.query.frames import CHUNK_BYTES, HEAD, READ_BYTES, FrameBuffer, Kind, frame
-from sparql.query.ticket import First, Place, Ticket
-from sparql.query.worker import STEP_BACK, Options
+from sparql.query.channel import Channel, Frame
+from sparql.query.child import Child
+from sparql.query.frames import HEAD, Kind, frame, query
+from sparql.query.ticket import First, Place
+from sparql.query.worker import SOON_S, STEP_BACK, Options
 
-_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
-_SCHEDULED: Final = 2
-"""What marks the clock of a process that counts in nanoseconds. Source: Linux, clock_getcpuclockid(3)."""
-_PACKAGES: Final = str(Path(sparql.__file__).resolve().parents[1])
+AHEAD: Final = 8
+"""Queries that a worker may have at once."""
+AHEAD_S: Final = 0.001
+"""Processor time that they may take together, as far as the last ones tell."""
+WEIGHT: Final = 0.1
+"""How much the last query says of how long the next will take, and ..."""
+TELLING_S: Final = 0.01
+"""... the most that it may say: one long query does not make those after it long."""
+LEFT_S: Final = 0.02
+"""How long a query may take that nobody waits for any more when it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +37,21 @@ class Events:
     Attributes:
         ready: It has opened the current generation and can be given a query.
         done: Its query is answered, or it has ended.
+        returned: It will not answer this query, which was sent behind another one.
     """
 
     ready: Callable[[WorkerProcess], None]
     done: Callable[[WorkerProcess], None]
+    returned: Callable[[Place], None]
 
 
 class WorkerProcess:
     """
-    A worker and what it is doing.
+    A worker and what it is doing: one query, and maybe some behind it that it has been sent ahead of time.
 
     Attributes:
         generation: The generation it last said it reads; 0 for none.
-        since: Monotonic time of its start, or of the last query or refresh given to it.
+        since: Monotonic time of its start, or of when its query or a refresh began.
         deadline: Monotonic time at which its query has to be done; None while it has none.
         timeout_s: Seconds that its query may take.
         ready: Whether it has opened its generation.
@@ -60,22 +63,21 @@ class WorkerProcess:
     """
 
     def __init__(self, options: Callable[[int], Options], events: Events) -> None:
-        self._connection, theirs = socket.socketpair()
+        connection, theirs = socket.socketpair()
         with theirs:
-            self._process = _start(options(theirs.fileno()))
-        self._connection.setblocking(False)
-        self._loop = asyncio.get_running_loop()
-        self._frames = FrameBuffer()
+            self._child = Child(options(theirs.fileno()))
+        connection.setblocking(False)
+        self._channel = Channel(connection, self._heard)
         self._events = events
-        self._first: asyncio.Future[First] | None = None
-        self._rest: asyncio.Task[None] | None = None
+        self._place: Place | None = None
+        self._behind: deque[Place] = deque()
+        self._answers = 0
         self._verdict: SparqlError | None = None
         self.generation = 0
         self.since = time.monotonic()
         self.deadline: float | None = None
         self.timeout_s = 0.0
         self.ready = False
-        self._ticket: Ticket | None = None
         self.client = ""
         self.long = False
         self.paused: float | None = None
@@ -83,44 +85,57 @@ class WorkerProcess:
         self.asked = ""
         self._waited = 0.0
         self._spent = 0.0
-        self._loop.add_reader(self._connection, self._readable)
+        self._usual_s = AHEAD_S
 
     def start(self, place: Place) -> None:
         """Hand a query over; its place is told how the answer begins, or that there is none."""
-        self._ticket = ticket = place.ticket
-        ticket.leave = self.end
-        self.client, self.asked = ticket.client, place.asked
-        self.since = self.turn = time.monotonic()
-        self.timeout_s = place.timeout_s
-        self.deadline = self.since + place.timeout_s
-        self._waited = 0.0
-        self._spent = self._clock()
-        self._first = place.first
-        self._send(place.job)
+        if self.deadline is None:
+            self._begin(place)
+        else:
+            self._behind.append(place)
+            place.ticket.leave = place.leave
+        self._channel.send(query(self._answers, place.job))
 
-    async def read(self) -> tuple[int, bytes]:
+    def takes_more(self) -> bool:
+        """Whether it is busy, and would soon answer what it is sent now."""
+        return (
+            self.deadline is not None
+            and not self.long
+            and len(self._behind) + 2 <= min(AHEAD, AHEAD_S / self._usual_s)
+            and self._verdict is None
+        )
+
+    def take_back(self) -> list[Place]:
+        """The places of the queries behind the one it has; whatever it answers to them is not listened to."""
+        places = [place for place in self._behind if not place.first.done()]
+        self._behind = deque(place.given_up() for place in self._behind)
+        return places
+
+    def held_up(self, now: float) -> list[Place]:
+        """The same, if they wait for one that is not done soon; else none. The worker will not begin with them."""
+        if self._behind and now > self.since + 2 * SOON_S:
+            return self.take_back()
+        return []
+
+    async def read(self) -> Frame:
         """
         The next frame of an answer that comes in chunks.
 
         Raises:
             SparqlError: The worker was ended, for the reason given to `end`, or broke down.
         """
-        while (found := self._frames.take()) is None:
-            try:
-                data = await self._loop.sock_recv(self._connection, 2 * CHUNK_BYTES)
-            except ConnectionError:
-                data = b""
-            if not data:
-                raise self._ended()
-            self._frames.put(data)
+        found = await self._channel.read()
+        if found is None:
+            raise self._ended()
         if found[0] != Kind.CHUNK:
-            self._loop.add_reader(self._connection, self._readable)
+            self._answers += 1
+            self._channel.go_on()
         return found
 
     @property
     def pid(self) -> int:
         """The id of the process."""
-        return self._process.pid
+        return self._child.pid
 
     @property
     def ended(self) -> bool:
@@ -128,34 +143,38 @@ class WorkerProcess:
         return self._verdict is not None
 
     def finish(self) -> bool:
-        """Take the query off; whether the worker can be given another."""
+        """Take the query off, and go on with the one behind it; whether the worker can be given another."""
         if self.paused is not None:  # It was done just before it was stopped.
             self.resume(time.monotonic())
-        if self._ticket is not None:  # Its client may go now, and the worker may have another's query.
-            self._ticket.leave = _stay
-            self._ticket = None
+        if self._place is not None:  # Its client may go now, and the worker may have another's query.
+            self._place.ticket.leave = _stay
+            self._place = None
         self.deadline = None
         self.long = False
-        return self._verdict is None
+        if self._verdict is not None:
+            return False
+        if self._behind:
+            self._begin(self._behind.popleft())
+        return True
 
     def slow(self) -> None:
         """Tell the client's side that its query is not answered soon."""
-        if self._ticket is not None:
-            self._ticket.slow()
+        if self._place is not None:
+            self._place.ticket.slow()
 
     def spent(self) -> float:
         """Seconds of processor time that its query has taken."""
-        return self._clock() - self._spent
+        return self._child.clock() - self._spent
 
     def step_back(self) -> None:
         """Run its query at the lowest priority until it is done."""
         self.long = True
-        self._tell(STEP_BACK)
+        self._child.tell(STEP_BACK)
 
     def pause(self, now: float) -> None:
         """Stop it, so that others can go on; its time stands still."""
         self.paused = now
-        self._tell(signal.SIGSTOP)
+        self._child.tell(signal.SIGSTOP)
 
     def resume(self, now: float) -> None:
         """Let it go on."""
@@ -163,7 +182,7 @@ class WorkerProcess:
             self._waited += now - self.paused
             self.deadline += now - self.paused
         self.paused, self.turn = None, now
-        self._tell(signal.SIGCONT)
+        self._child.tell(signal.SIGCONT)
 
     def waited(self, now: float) -> float:
         """Seconds that its query was stopped, in all."""
@@ -173,105 +192,88 @@ class WorkerProcess:
         """Kill the worker; the client of its query is told the reason."""
         if self._verdict is None:
             self._verdict = reason
-            self._process.kill()
+            self._child.kill()
 
     def refresh(self) -> None:
         """Have an idle worker move to the current generation."""
         self.ready = False
         self.since = time.monotonic()
-        self._send(frame(Kind.REFRESH))
+        self._channel.send(frame(Kind.REFRESH))
 
     def memory(self) -> int:
         """Bytes that the worker has of its own: resident and not shared. 0 where the system does not tell."""
-        try:
-            with open(f"/proc/{self._process.pid}/statm", "rb") as sizes:
-                _, resident, shared, *_ = sizes.read().split()
-        except OSError:
-            return 0
-        return (int(resident) - int(shared)) * _PAGE
+        return self._child.memory()
 
     def is_over(self) -> bool:
         """Whether the process has ended; its remains are then taken away."""
-        return self._process.poll() is not None
+        return self._child.is_over()
 
     def close(self) -> None:
         """Kill the process, wait for it, and let go of the socket."""
         self.end(QueryCrash("The query service is closing."))
-        self._process.wait()
-        if self._connection.fileno() >= 0:
-            self._loop.remove_reader(self._connection)
-        if self._first is not None and not self._first.done():
-            self._first.set_exception(self._ended())
-        if self._rest is not None:
-            self._rest.cancel()
-        self._connection.close()
+        self._child.wait()
+        self._channel.close()
+        if self._place is not None:
+            self._place.leave(self._ended())
+        for place in self.take_back():
+            self._events.returned(place)
 
-    def _send(self, data: bytes) -> None:
-        try:
-            sent = self._connection.send(data)  # All of it, but for queries that are longer than the socket's buffer.
-        except BlockingIOError:
-            sent = 0
-        except OSError:
-            self._settle(self._ended())
-            return
-        if sent < len(data):
-            self._rest = self._loop.create_task(self._send_rest(data[sent:]))
+    def _begin(self, place: Place) -> None:
+        """Note that it goes on with a query that it has been sent, or is sent now."""
+        self._place = place
+        nobody = place.first.done()
+        if not nobody:
+            place.ticket.leave = self.end
+        self.client, self.asked = place.ticket.client, place.asked
+        self.since = self.turn = time.monotonic()
+        self.timeout_s = LEFT_S if nobody else place.timeout_s
+        self.deadline = self.since + self.timeout_s
+        self._waited = 0.0
+        clock = self._child.clock()
+        self._usual_s += (min(clock - self._spent, TELLING_S) - self._usual_s) * WEIGHT
+        self._spent = clock
 
-    async def _send_rest(self, data: bytes) -> None:
-        with contextlib.suppress(OSError):  # Its end is seen where it is read.
-            await self._loop.sock_sendall(self._connection, data)
-
-    def _readable(self) -> None:
-        try:
-            data = self._connection.recv(READ_BYTES)
-        except BlockingIOError:
-            return
-        except ConnectionError:
-            data = b""
-        if not data:
-            self._loop.remove_reader(self._connection)
-            self._settle(self._ended())
-            return
-        self._frames.put(data)
-        found = self._frames.take()
-        if found is not None:
-            self._settle(found)
-
-    def _clock(self) -> float:
-        """Processor time of the process in seconds; wall time where the system does not tell."""
-        try:
-            return time.clock_gettime(~self._process.pid << 3 | _SCHEDULED)
-        except OSError:
-            return time.monotonic()
-
-    def _tell(self, number: int) -> None:
-        with contextlib.suppress(OSError):  # It has just ended.
-            self._process.send_signal(number)
-
-    def _settle(self, found: tuple[int, bytes] | SparqlError) -> None:
+    def _heard(self, found: Frame | None) -> None:
         """Hand on what came to whoever waits for it; a worker that is done is offered to the next before."""
-        first, self._first = self._first, None
-        if first is None:
-            if not isinstance(found, SparqlError) and found[0] == Kind.READY:
-                self.generation, _, _ = HEAD.unpack(found[1])
-                self.ready = True
-                self._events.ready(self)
-        elif isinstance(found, SparqlError):
-            self._events.done(self)
-            if not first.done():
-                first.set_exception(found)
-        else:
-            kind, payload = found
+        place = self._place
+        if found is None:
+            self._lost(place)
+            return
+        kind, payload = found
+        if kind == Kind.READY:
+            self.generation, _, _ = HEAD.unpack(payload)
+            self.ready = True
+            self._spent = self._child.clock()
+            self._events.ready(self)
+        elif place is not None:
+            if kind == Kind.BACK:
+                self._back(place)
+                return
             if kind != Kind.FAIL:
                 self.generation, _, _ = HEAD.unpack_from(payload)
-            self._begin_answer(first, First(kind, payload, self.since, self))
+            self._begin_answer(place, First(kind, payload, self.since, self))
 
-    def _begin_answer(self, first: asyncio.Future[First], answer: First) -> None:
+    def _lost(self, place: Place | None) -> None:
+        error = self._ended()
+        if place is not None:
+            self._events.done(self)
+            place.leave(error)
+
+    def _back(self, place: Place) -> None:
+        self._answers += 1
+        if not place.first.done():
+            self._events.returned(place)
+        self._events.done(self)
+
+    def _begin_answer(self, place: Place, answer: First) -> None:
+        first = place.first
         if answer.kind == Kind.HEAD and not first.done():
-            self._loop.remove_reader(self._connection)  # From here on it is read when its client has read.
+            self._channel.hold()  # From here on it is read when its client has read.
         else:
             if answer.kind == Kind.HEAD:  # Nobody wants what follows.
                 self.end(ClientGone("The client went away."))
+            else:
+                self._answers += 1
             self._events.done(self)
         if not first.done():
             first.set_result(answer)
@@ -284,14 +286,3 @@ class WorkerProcess:
 
 def _stay(_: SparqlError) -> None:
     """Leave a worker to whoever has it now."""
-
-
-def _start(options: Options) -> subprocess.Popen[bytes]:
-    path = os.pathsep.join(filter(None, (_PACKAGES, os.environ.get("PYTHONPATH"))))
-    return subprocess.Popen(
-        [sys.executable, "-m", "sparql.query.worker", json.dumps(asdict(options))],
-        pass_fds=[options.descriptor],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": path},
-    )

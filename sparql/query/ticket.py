@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from sparql.errors import SparqlError
@@ -66,7 +66,7 @@ class Place:
 
     Attributes:
         ticket: Whose it is.
-        job: The frame that a worker is sent.
+        job: What a worker is sent, packed.
         timeout_s: Seconds that it may take.
         asked: The text of the query, or the name of the graph.
         since: Monotonic time at which it came.
@@ -84,3 +84,13 @@ class Place:
         """Give it up."""
         if not self.first.done():
             self.first.set_exception(reason)
+
+    def given_up(self) -> Place:
+        """The same for a worker that may answer it still, when somebody else is asked."""
+        first: asyncio.Future[First] = self.first.get_loop().create_future()
+        first.cancel()
+        return replace(self, ticket=Ticket(_nothing, self.ticket.client), first=first)
+
+
+def _nothing() -> None:
+    return

@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ from pyoxigraph import (
 from sparql.errors import NotAcceptable, QueryMemory, RequestError, SparqlError, StoreError, TooLarge, UnknownGraph
 from sparql.query import sandbox
 from sparql.query.counting import RowCounter
-from sparql.query.frames import HEAD, Job, Kind, failure, frame, read_frames
+from sparql.query.frames import ANSWERS, HEAD, Job, Kind, failure, frame, read_frames
 from sparql.query.reader import Reader
 from sparql.query.results import FORMATS, GRAPHS, SOLUTIONS, ResultFormat
 from sparql.query.sink import Bounds, Enough, Sink, limited
@@ -47,6 +48,8 @@ LINES: Final = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
 STEP_BACK: Final = signal.SIGUSR1
 """The signal by which the front has the query that runs take the lowest priority."""
 LOWEST: Final = 19
+SOON_S: Final = 0.005
+"""After a query that took longer, those that were sent behind it are given back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,8 @@ class Worker:
         self._thread = 0
         self._stepped_back = False
         self._over = False
+        self._answered = 0
+        self._refused = 0
 
     def serve(self) -> None:
         """
@@ -110,7 +115,7 @@ class Worker:
         with contextlib.suppress(ConnectionError):  # The front is gone, and nobody waits for the answer.
             for kind, payload in self._frames:
                 if kind == Kind.QUERY:
-                    self._answer(Job.unpack(payload))
+                    self._take(payload)
                 else:
                     self._refresh()
                 if self._stepped_back:
@@ -130,6 +135,17 @@ class Worker:
         with contextlib.suppress(StoreError):  # A query that comes is told.
             self._reader.store()
         self._connection.sendall(frame(Kind.READY, HEAD.pack(self._reader.number, 0, False)))
+
+    def _take(self, payload: bytes) -> None:
+        """Answer a query, unless it waited behind one that took its time."""
+        self._answered += 1
+        if ANSWERS.unpack_from(payload)[0] < self._refused:
+            self._connection.sendall(frame(Kind.BACK))
+            return
+        began = time.monotonic()
+        self._answer(Job.unpack(payload[ANSWERS.size :]))
+        if time.monotonic() - began > SOON_S:
+            self._refused = self._answered
 
     def _answer(self, job: Job) -> None:
         try:

@@ -73,6 +73,15 @@ def test_a_full_queue_of_one_client_refuses_its_next() -> None:
     assert len(queue) == 3
 
 
+def test_what_is_put_back_goes_first_and_ousts_nobody() -> None:
+    """It was a worker's already: neither it nor another one may be refused when the worker does not get to it."""
+    queue = filled("aab", bound=3)
+    for client in "cb":
+        queue.put_back(place(client))
+    assert len(queue) == 5
+    assert clients(queue) == "bcaba"
+
+
 def test_equals_do_not_oust_each_other() -> None:
     """A newcomer with as many places as all others is the one who comes too late."""
     queue = filled("ab", bound=2)
