@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ T = TypeVar("T")
 SMALL: Final = 1 << 17
 """Bytes of an entry that is read at once."""
 CHUNK: Final = 1 << 18
+"""Bytes that are read or written at once."""
+KEPT_S: Final = 0.005
+"""An answer that came faster is not kept: a worker gives it about as soon as the disk."""
 
 
 class Result(Protocol):
@@ -108,9 +112,23 @@ def remembered(edition: str, entry: Entry, threads: ThreadPoolExecutor) -> Remem
 
 
 class Recorded:
-    """A long result that is written to the cache while it passes; `Result` tells its attributes."""
+    """
+    A long result that is written to the cache while it passes; `Result` tells its attributes.
 
-    def __init__(self, answer: Answer, draft: Draft, keep: Callable[[], None], threads: ThreadPoolExecutor) -> None:
+    Args:
+        answer: Where it comes from.
+        begin: Gives an entry to be written, or None when there can be none.
+        keep: Called with that when the result is complete.
+        threads: Where what may wait for the disk is done.
+    """
+
+    def __init__(
+        self,
+        answer: Answer,
+        begin: Callable[[], Draft | None],
+        keep: Callable[[Draft], None],
+        threads: ThreadPoolExecutor,
+    ) -> None:
         self.generation = answer.generation
         self.form = answer.form
         self.whole: bytes | None = None
@@ -118,9 +136,13 @@ class Recorded:
         self.remembered = False
         self.cut: SparqlError | None = None
         self._answer = answer
-        self._draft = draft
+        self._begin: Callable[[], Draft | None] | None = begin
+        self._draft: Draft | None = None
         self._keep = keep
         self._threads = threads
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self._closed = False
 
     def __aiter__(self) -> Self:
         return self
@@ -130,16 +152,42 @@ class Recorded:
             chunk = await self._answer.__anext__()
         except StopAsyncIteration:
             self.cut = self._answer.cut
-            if self.cut is None:
-                await in_thread(self._threads, self._keep)
+            if self.cut is None and (self._draft is not None or is_slow(self._answer)):
+                await in_thread(self._threads, self._finish)
             raise
-        await in_thread(self._threads, lambda: self._draft.write(chunk))
+        self._chunks.append(chunk)
+        self._size += len(chunk)
+        if self._size >= CHUNK:
+            await in_thread(self._threads, self._write)
         return chunk
 
     def close(self) -> None:
         """End the query if it is still running, and forget what is not complete."""
         self._answer.close()
-        self._draft.drop()
+        self._closed = True
+        if self._draft is not None:
+            self._draft.drop()
+
+    def _write(self) -> None:
+        """Write what has passed; nobody waits for the first of it."""
+        begin, self._begin = self._begin, None
+        if begin is not None:
+            self._draft = begin()
+        data, self._chunks, self._size = b"".join(self._chunks), [], 0
+        if self._draft is not None and self._closed:
+            self._draft.drop()
+        elif self._draft is not None:
+            self._draft.write(data)
+
+    def _finish(self) -> None:
+        self._write()
+        if self._draft is not None:
+            self._keep(self._draft)
+
+
+def is_slow(answer: Answer) -> bool:
+    """Whether an answer took long enough to be kept."""
+    return time.monotonic() - answer.since >= KEPT_S
 
 
 def in_thread(threads: ThreadPoolExecutor, function: Callable[[], T]) -> asyncio.Future[T]:

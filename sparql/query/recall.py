@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final
 
 import pyoxigraph
 
@@ -21,16 +19,13 @@ from sparql.query.answer import Answer
 from sparql.query.cache import Cache, Draft
 from sparql.query.edition import Editions
 from sparql.query.federation import Pools
-from sparql.query.kept import Recorded, Remembered, Result, in_thread, remembered
+from sparql.query.kept import Recorded, Remembered, Result, in_thread, is_slow, remembered
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.request import QueryRequest
 from sparql.query.results import FORMATS
 from sparql.query.syntax import may_be_volatile
 from sparql.query.ticket import Ticket
-
-KEPT_S: Final = 0.005
-"""An answer that came faster is not kept: a worker gives it about as soon as the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +136,7 @@ class Recall:
         if asked.request.head:
             return await self._pool.ask(asked.request, ticket)
         if may_be_volatile(asked.request.text):
-            return await self._recorded(cache, asked, await self._pool.ask(asked.request, ticket))
+            return self._recorded(cache, asked, await self._pool.ask(asked.request, ticket))
         return await self._once(cache, asked, edition, ticket)
 
     async def _once(self, cache: Cache, asked: Asked, edition: str, ticket: Ticket) -> Result:
@@ -153,7 +148,7 @@ class Recall:
             if isinstance(outcome, Remembered):
                 return outcome
             if outcome is None:
-                return await self._recorded(cache, asked, await self._pool.ask(asked.request, ticket))
+                return self._recorded(cache, asked, await self._pool.ask(asked.request, ticket))
             if not isinstance(outcome, ClientGone):
                 raise type(outcome)(outcome.message)
         return await self._lead(cache, asked, place, ticket)
@@ -178,7 +173,7 @@ class Recall:
                 del self._flights[place]
             else:  # Until the entry is there, the flight stands for it.
                 kept.add_done_callback(lambda _: self._flights.pop(place))
-        return await self._recorded(cache, asked, answer)
+        return self._recorded(cache, asked, answer)
 
     async def _join(self, flight: Flight, patience_s: float, ticket: Ticket) -> Outcome:
         if not flight.landed:
@@ -192,21 +187,23 @@ class Recall:
             raise QueryTimeout(f"The same query, asked by another client, was not answered within {patience_s:g} s.")
         return flight.outcome
 
-    async def _recorded(self, cache: Cache, asked: Asked, answer: Answer) -> Result:
+    def _recorded(self, cache: Cache, asked: Asked, answer: Answer) -> Result:
         """The answer, which is kept if that is worth while: at once if it is whole, else while it passes."""
         if answer.volatile:
             return answer
         if answer.whole is not None:
             self._keep_whole(cache, asked, answer)
             return answer
-        draft = await in_thread(self._threads, lambda: cache.begin(asked.key, FORMATS.index(answer.form)))
-        if draft is None:
-            return answer
-        return Recorded(answer, draft, lambda: self._keep(cache, draft, asked, answer), self._threads)
+        return Recorded(
+            answer,
+            lambda: cache.begin(asked.key, FORMATS.index(answer.form)),
+            lambda draft: self._keep(cache, draft, asked, answer),
+            self._threads,
+        )
 
     def _keep_whole(self, cache: Cache, asked: Asked, answer: Answer) -> asyncio.Future[None] | None:
         whole = answer.whole
-        if whole is None or time.monotonic() - answer.since < KEPT_S:
+        if whole is None or not is_slow(answer):
             return None
 
         def write() -> None:
@@ -220,7 +217,7 @@ class Recall:
     def _keep(self, cache: Cache, draft: Draft, asked: Asked, answer: Answer) -> None:
         """Keep a complete result, if it is of the current data and took its time; to be called in a thread."""
         edition = self._editions.of(answer.generation)
-        if edition is None or edition != self._editions.current() or time.monotonic() - answer.since < KEPT_S:
+        if edition is None or edition != self._editions.current() or not is_slow(answer):
             draft.drop()
         else:
             draft.keep(edition, asked.key)

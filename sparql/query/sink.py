@@ -14,8 +14,8 @@ from sparql.errors import TooLarge
 from sparql.query.counting import RowCounter
 from sparql.query.frames import CHUNK_BYTES, Kind, failure, frame
 
-FIRST_BYTES: Final = 1 << 13
-FIRST_S: Final = 0.001
+FIRST_BYTES: Final = 8000
+FIRST_S: Final = 0.0002
 """When the first bytes go out by themselves: what is complete sooner goes out whole, with its length."""
 
 

@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -18,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparql.errors import ClientGone, QueryTimeout, StoreError
-from sparql.query import recall as recall_module
+from sparql.query import kept as kept_module
 from sparql.query.cache import DRAFTS, HEADER, Cache, Draft
 from sparql.query.edition import Editions
 from sparql.query.kept import SMALL, Result
@@ -336,12 +337,33 @@ def test_a_heavy_query_is_answered_once(shelf: Shelf, tmp_path: Path, query: str
 
 def test_what_is_quick_is_not_kept(shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker gives it as soon as the disk; on a busy machine nothing is quick, so a minute is."""
-    monkeypatch.setattr(recall_module, "KEPT_S", 60.0)
+    monkeypatch.setattr(kept_module, "KEPT_S", 60.0)
 
     async def run() -> None:
         async with recalling(shelf.root, tmp_path, QueryLimits(workers=1)) as recall:
             for _ in range(3):
                 assert await ask(recall, "SELECT (1 AS ?n) {}") == (b"n\r\n1\r\n", False)
+
+    asyncio.run(run())
+
+
+def test_the_first_bytes_do_not_wait_for_the_disk(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for a long result sees it begin as soon as without a cache."""
+    disk = threading.Event()
+    monkeypatch.setattr(Cache, "begin", lambda *_: disk.wait(30) and None)
+
+    async def run() -> None:
+        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1)) as recall:
+            asked = recall.name(request("SELECT * { ?a ?b ?c . ?d ?e ?f }", "text/csv"))
+            result = await recall.ask(asked, ticket())
+            try:
+                assert await result.__anext__()
+                assert not disk.is_set()
+            finally:
+                result.close()
+                disk.set()
 
     asyncio.run(run())
 
@@ -592,7 +614,7 @@ def test_cached_is_uncached(
     both: tuple[asyncio.Runner, Recall, Pool], monkeypatch: pytest.MonkeyPatch, query: tuple[str, str | None]
 ) -> None:
     """Whatever is asked, in whatever format, errors included."""
-    monkeypatch.setattr(recall_module, "KEPT_S", 0.0)
+    monkeypatch.setattr(kept_module, "KEPT_S", 0.0)
     runner, recall, pool = both
 
     async def run() -> None:
