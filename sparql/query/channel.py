@@ -28,6 +28,7 @@ class Channel:
         self._loop = asyncio.get_running_loop()
         self._held = False
         self._rest: asyncio.Task[None] | None = None
+        self._more: asyncio.Future[None] | None = None
         self._loop.add_reader(connection, self._readable)
 
     def send(self, data: bytes) -> None:
@@ -58,25 +59,38 @@ class Channel:
             self._loop.call_soon(self._pass_on)  # What came behind the frame for which it was held.
 
     async def read(self) -> Frame | None:
-        """The next frame, while it is held; None when the other end is closed."""
+        """The next frame, while it is held; None when either end is closed."""
         while (found := self._frames.take()) is None:
             try:
-                data = await self._loop.sock_recv(self._connection, 2 * CHUNK_BYTES)
-            except ConnectionError:
-                data = b""
+                data = self._connection.recv(2 * CHUNK_BYTES)
+            except BlockingIOError:
+                self._more = self._loop.create_future()
+                self._loop.add_reader(self._connection, self._wake)
+                await self._more
+                continue
+            except OSError:
+                return None
             if not data:
                 return None
             self._frames.put(data)
         return found
 
     def close(self) -> None:
-        """Let go of the socket."""
+        """Let go of the socket; who reads is told."""
         if self._connection.fileno() >= 0:
             self._loop.remove_reader(self._connection)
         if self._rest is not None:
             self._rest.cancel()
         self._held = True
         self._connection.close()
+        self._wake()
+
+    def _wake(self) -> None:
+        """Have whoever waits for the next frame look again."""
+        if self._connection.fileno() >= 0:
+            self._loop.remove_reader(self._connection)
+        if self._more is not None and not self._more.done():
+            self._more.set_result(None)
 
     def _readable(self) -> None:
         try:

@@ -2,9 +2,10 @@
 Which queries run and which pause, and which have gone past a limit.
 
 A query is short until it has taken `LONG_S` of processor time, or `LATE_S` have passed. Short ones always find a
-worker, so that those who ask little never wait for those who ask much. Of the long ones as many run at once as there
-are to be workers, at the lowest priority; when there are more, they take turns of `TURN_S`, and those whose turn it is
-not are stopped by SIGSTOP. What was long once is taken for long from the beginning when it is asked again.
+worker, so that those who ask little never wait for those who ask much; those that have taken `BRIEF_S` go on at the
+lowest priority. Of the long ones as many run at once as there are to be workers, at that priority; when there are more,
+they take turns of `TURN_S`, and those whose turn it is not are stopped by SIGSTOP. What was long once is taken for long
+from the beginning when it is asked again.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from sparql.query.limits import QueryLimits
 from sparql.query.process import WorkerProcess
 from sparql.query.syntax import gist
 
+BRIEF_S: Final = 0.005
 LONG_S: Final = 0.02
 LATE_S: Final = 1.0
 TURN_S: Final = 0.5
 HEAVY: Final = 4096
 """Queries that are known to take long."""
+MEASURE_S: Final = 0.01
+"""How often memory is looked at."""
 SLOW_S: Final = 0.1
 """How long a query may take before its client is watched: most are done by then."""
 
@@ -34,6 +38,7 @@ class Lanes:
     def __init__(self, limits: QueryLimits) -> None:
         self._limits = limits
         self._heavy: OrderedDict[int, None] = OrderedDict()
+        self._measured = 0.0
 
     def is_heavy(self, asked: str) -> bool:
         """Whether a query took long when it was last asked."""
@@ -54,7 +59,9 @@ class Lanes:
         busy = [worker for worker in workers if worker.deadline is not None and not worker.ended]
         for worker in busy:
             self._look_at(worker, now)
-        self._bound_memory(workers)
+        if now >= self._measured + MEASURE_S:
+            self._measured = now
+            self._bound_memory(workers)
         long = [worker for worker in busy if worker.long and worker.deadline is not None and not worker.ended]
         self._take_turns(self._refuse_excess(long), now)
 
@@ -64,14 +71,15 @@ class Lanes:
             worker.end(_crowded(f"others took all the time for {self._limits.wait_s:g} s"))
         elif worker.paused is None and now > worker.deadline:
             worker.end(QueryTimeout(f"The query took longer than {worker.timeout_s:g} s and was ended."))
-        elif not worker.long and now > worker.since + LONG_S:
+        elif not worker.long and now > worker.since + BRIEF_S:
             self._judge(worker, now)
         if now > worker.since + SLOW_S:
             worker.slow()
 
     def _judge(self, worker: WorkerProcess, now: float) -> None:
         """Take a query for long when it is; one whose client reads slowly is, but need not be the next time."""
-        if worker.spent() > LONG_S:
+        spent = worker.spent()
+        if spent > LONG_S:
             asked = hash(gist(worker.asked))
             self._heavy[asked] = None
             self._heavy.move_to_end(asked)
@@ -80,6 +88,8 @@ class Lanes:
             worker.step_back()
         elif now > worker.since + LATE_S:
             worker.step_back()
+        elif spent > BRIEF_S:
+            worker.give_way()
 
     def _bound_memory(self, workers: Sequence[WorkerProcess]) -> None:
         """End queries that take too much memory, alone or together; and idle workers that kept too much of it."""

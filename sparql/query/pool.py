@@ -26,7 +26,7 @@ from sparql.query.results import FORMATS
 from sparql.query.ticket import Place, Ticket
 from sparql.store.generations import Generations
 
-BUSY_TICK_S: Final = 0.01
+BUSY_TICK_S: Final = 0.005
 IDLE_TICK_S: Final = 1.0
 
 

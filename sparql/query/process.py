@@ -83,6 +83,7 @@ class WorkerProcess:
         self.paused: float | None = None
         self.turn = 0.0
         self.asked = ""
+        self._gave_way = False
         self._waited = 0.0
         self._spent = 0.0
         self._usual_s = AHEAD_S
@@ -150,7 +151,7 @@ class WorkerProcess:
             self._place.ticket.leave = _stay
             self._place = None
         self.deadline = None
-        self.long = False
+        self.long = self._gave_way = False
         if self._verdict is not None:
             return False
         if self._behind:
@@ -166,10 +167,16 @@ class WorkerProcess:
         """Seconds of processor time that its query has taken."""
         return self._child.clock() - self._spent
 
-    def step_back(self) -> None:
+    def give_way(self) -> None:
         """Run its query at the lowest priority until it is done."""
+        if not self._gave_way:
+            self._gave_way = True
+            self._child.tell(STEP_BACK)
+
+    def step_back(self) -> None:
+        """The same, and take it for a long one."""
         self.long = True
-        self._child.tell(STEP_BACK)
+        self.give_way()
 
     def pause(self, now: float) -> None:
         """Stop it, so that others can go on; its time stands still."""

@@ -48,7 +48,7 @@ LINES: Final = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
 STEP_BACK: Final = signal.SIGUSR1
 """The signal by which the front has the query that runs take the lowest priority."""
 LOWEST: Final = 19
-SOON_S: Final = 0.005
+SOON_S: Final = 0.003
 """After a query that took longer, those that were sent behind it are given back."""
 
 

@@ -14,7 +14,7 @@ import pytest
 from pyoxigraph import QueryResultsFormat
 
 from sparql.errors import ClientGone, Overloaded, QueryTimeout, SparqlError
-from sparql.query import crew
+from sparql.query import crew, lanes
 from sparql.query.counting import RowCounter
 from sparql.query.frames import HEAD
 from sparql.query.limits import QueryLimits
@@ -187,6 +187,24 @@ def test_all_queries_together_have_a_bound_of_memory(shelf: Shelf) -> None:
                 ticket.end(ClientGone("enough"))
             errors = await asyncio.gather(*tasks)
             assert any("memory" in error.message for error in errors if error)
+
+    asyncio.run(test())
+
+
+def test_a_query_gives_way_before_it_counts_as_long(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When many come at once of which nobody knows how long they take, the shortest are answered first."""
+    monkeypatch.setattr(lanes, "LONG_S", 60.0)
+    monkeypatch.setattr(lanes, "LATE_S", 60.0)
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=60)) as pool:
+            (worker,) = pool._crew.workers
+            ticket = Ticket(lambda: None)
+            task = asyncio.create_task(ended(pool, ENDLESS, ticket))
+            await until(lambda: priorities(worker.pid)[-1] == 19)
+            assert not worker.long
+            ticket.end(ClientGone("enough"))
+            assert isinstance(await task, ClientGone)
 
     asyncio.run(test())
 
