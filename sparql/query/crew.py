@@ -22,6 +22,8 @@ AGAIN_S: Final = 1.0
 """How long to wait before a worker that did not even start is replaced."""
 BRISK_S: Final = 0.01
 """For how long a query is taken for one that is done at once."""
+ALONE_S: Final = 0.0005
+"""Where queries take less than this, one worker answers as many as a front can pass on, and the caches are its own."""
 GROW_S: Final = 1.0
 """Seconds between two starts of workers that are not needed yet."""
 
@@ -54,18 +56,17 @@ class Crew:
 
     def take(self) -> WorkerProcess | None:
         """
-        A worker for a short query, or None when too many others have just begun.
+        A worker for a short query; None when it has to wait until one of those that have just begun is done.
 
         Most queries are done in a fraction of a millisecond: to wait for some of these takes less time than to wake
         another worker, or to have more processes than processors.
         """
-        begun, brisk = time.monotonic() - BRISK_S, 0
-        for worker in self.workers:
-            if worker.deadline is not None and worker.since > begun:
-                if worker.takes_more():
-                    return worker
-                brisk += 1
-        return self.take_idle() if brisk < self._limits.workers else None
+        begun = time.monotonic() - BRISK_S
+        brisk = [worker for worker in self.workers if worker.deadline is not None and worker.since > begun]
+        enough = self._limits.workers if any(worker.usual_s > ALONE_S for worker in brisk) else 1
+        if len(brisk) < enough and (idle := self.take_idle()) is not None:
+            return idle
+        return next((worker for worker in brisk if worker.takes_more()), None)
 
     def take_idle(self) -> WorkerProcess | None:
         """A worker that is idle, the last that was busy; None when there is none."""

@@ -121,11 +121,19 @@ class Pool:
             self._look.set()
 
     def _offer(self, worker: WorkerProcess) -> None:
-        """Give a worker what it takes, or let it be idle."""
-        while (worker.deadline is None or worker.takes_more()) and (place := self._next()) is not None:
-            worker.start(place)
+        """Let a worker be idle that has nothing to do, or give it what waits."""
         if worker.deadline is None:
             self._crew.put(worker)
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        """Give short queries that wait to workers."""
+        while self._queue and (worker := self._crew.take()) is not None:
+            place = self._next()
+            if place is not None:
+                worker.start(place)
+            elif worker.deadline is None:
+                self._crew.put(worker)
 
     def _next(self) -> Place | None:
         """The place whose turn it is; those whose queries turned out to be long meanwhile go to the others of these."""
@@ -141,8 +149,7 @@ class Pool:
 
     def _serve_queues(self) -> None:
         """Give idle workers to those who wait; long queries may have those that short ones leave."""
-        while self._queue and (worker := self._crew.take()) is not None:
-            self._offer(worker)
+        self._hand_out()
         while self._long_queue and self._lanes.has_room(self._crew.workers):
             worker = self._crew.take_idle()
             place = None if worker is None else self._long_queue.pop()

@@ -19,7 +19,7 @@ from sparql.query.worker import SOON_S, STEP_BACK, Options
 
 AHEAD: Final = 8
 """Queries that a worker may have at once."""
-AHEAD_S: Final = 0.001
+AHEAD_S: Final = 0.002
 """Processor time that they may take together, as far as the last ones tell."""
 WEIGHT: Final = 0.1
 """How much the last query says of how long the next will take, and ..."""
@@ -60,6 +60,7 @@ class WorkerProcess:
         paused: Monotonic time at which it was stopped to let others go on; None while it runs.
         turn: Monotonic time at which its query began or went on.
         asked: The text of its query.
+        usual_s: Processor time that one of its queries takes, as far as the last ones tell.
     """
 
     def __init__(self, options: Callable[[int], Options], events: Events) -> None:
@@ -86,7 +87,7 @@ class WorkerProcess:
         self._gave_way = False
         self._waited = 0.0
         self._spent = 0.0
-        self._usual_s = AHEAD_S
+        self.usual_s = AHEAD_S
 
     def start(self, place: Place) -> None:
         """Hand a query over; its place is told how the answer begins, or that there is none."""
@@ -102,7 +103,7 @@ class WorkerProcess:
         return (
             self.deadline is not None
             and not self.long
-            and len(self._behind) + 2 <= min(AHEAD, AHEAD_S / self._usual_s)
+            and len(self._behind) + 2 <= min(AHEAD, AHEAD_S / self.usual_s)
             and self._verdict is None
         )
 
@@ -237,7 +238,7 @@ class WorkerProcess:
         self.deadline = self.since + self.timeout_s
         self._waited = 0.0
         clock = self._child.clock()
-        self._usual_s += (min(clock - self._spent, TELLING_S) - self._usual_s) * WEIGHT
+        self.usual_s += (min(clock - self._spent, TELLING_S) - self.usual_s) * WEIGHT
         self._spent = clock
 
     def _heard(self, found: Frame | None) -> None:

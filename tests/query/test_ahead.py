@@ -13,6 +13,7 @@ import pytest
 
 from sparql.errors import ClientGone, QueryTimeout, SparqlError
 from sparql.query.child import Child
+from sparql.query.crew import ALONE_S
 from sparql.query.frames import Job, Kind, query, read_frames
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
@@ -46,7 +47,7 @@ async def quick(pool: Pool, number: int) -> None:
 def know(pool: Pool, seconds: float) -> None:
     """Have the workers be known for answering so soon."""
     for worker in pool._crew.workers:
-        worker._usual_s = seconds
+        worker.usual_s = seconds
 
 
 async def behind(pool: Pool, first: str) -> tuple[asyncio.Task[str | SparqlError], list[asyncio.Task[None]]]:
@@ -261,3 +262,17 @@ def test_a_worker_is_sent_nothing_ahead_that_it_would_not_answer_soon(shelf: She
         assert seen == 0
 
     run(shelf, QueryLimits(workers=2, spare=0, paused=0), test)
+
+
+@pytest.mark.parametrize(("seconds", "busy"), [(ALONE_S / 2, 1), (TELLING_S, 2)], ids=["quick", "slower"])
+def test_quick_queries_have_one_worker_and_slower_ones_all(shelf: Shelf, seconds: float, busy: int) -> None:
+    """One answers as many quick ones as the front passes on, with the caches to itself; slower ones want processors."""
+
+    async def test(pool: Pool) -> None:
+        know(pool, seconds)
+        tasks = [asyncio.create_task(quick(pool, number)) for number in range(6)]
+        await asyncio.sleep(0)
+        assert sum(worker.deadline is not None for worker in pool._crew.workers) == busy
+        await asyncio.gather(*tasks)
+
+    run(shelf, QueryLimits(workers=2, spare=1, paused=0), test)
