@@ -62,7 +62,7 @@ def _provider(provider: Provider) -> dict[str, Any]:
     return {
         "name": provider.name,
         "source": provider.source.value,
-        "url": provider.url,
+        "url": provider.url or None,
         "modified": _iso(provider.modified),
         "enabled": provider.enabled,
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from harvest import cli_archive, cli_seeds, cli_track, cli_wash, show
+from harvest import cli_archive, cli_seeds, cli_track, cli_update, cli_wash, show
 from harvest.command import Failed, as_json, order, settings_of, told
 from harvest.config import load_settings
 from harvest.errors import HarvestError
@@ -159,16 +159,37 @@ def diff(name: str, a: int, b: int, config: Path | None) -> None:
 @main.command()
 @click.argument("sparql")
 @click.option("--format", "format_", default=None, help="json, xml, csv, tsv; nt, ttl, rdf for CONSTRUCT and DESCRIBE.")
+@click.option("--endpoint", metavar="URL", help="Ask this SPARQL endpoint, not the instance; no settings are needed.")
+@click.option("--timeout", type=click.IntRange(1), help="Seconds to wait for an endpoint.  [default: 120]")
 @told
-def query(sparql: str, format_: str | None, config: Path | None) -> None:
-    """Answer a SPARQL query (or @FILE) over the current generation."""
-    from harvest.ask import answer
+def query(sparql: str, format_: str | None, endpoint: str | None, timeout: int | None, config: Path | None) -> None:
+    """Answer a SPARQL query (or @FILE) over the current generation, or have another endpoint answer it."""
+    if timeout is not None and endpoint is None:
+        raise click.UsageError("--timeout goes with --endpoint; what the instance is asked here has no time limit")
+    text = _query_text(sparql)
+    if endpoint is not None:
+        from harvest import ask_remote
 
-    text = Path(sparql[1:]).read_text("utf-8") if sparql.startswith("@") else sparql
-    settings = settings_of(config)
-    for chunk in answer(settings, text, format_ or ("tsv" if not sys.stdout.isatty() else None)):
+        found = ask_remote.answer(ask_remote.Remote(endpoint, timeout or ask_remote.TIMEOUT_S), text, format_)
+    else:
+        from harvest import ask
+
+        found = ask.answer(settings_of(config), text, format_)
+    for chunk in found:
         sys.stdout.buffer.write(chunk)
     sys.stdout.buffer.flush()
+
+
+def _query_text(sparql: str) -> str:
+    """The query itself, or what the file behind an @ says."""
+    if not sparql.startswith("@"):
+        return sparql
+    try:
+        return Path(sparql[1:]).read_text("utf-8-sig")
+    except OSError as error:
+        raise Failed(f"{sparql[1:]} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Failed(f"{sparql[1:]} is not UTF-8: byte {error.start}") from error
 
 
 @main.command()
@@ -187,4 +208,5 @@ def demo(seconds: float | None, port: int) -> None:
 main.add_command(cli_archive.archive)
 cli_archive.archive.add_command(cli_track.track)
 main.add_command(cli_seeds.seeds)
+main.add_command(cli_update.update)
 main.add_command(cli_wash.wash)

@@ -17,7 +17,7 @@ import yaml
 
 from harvest.errors import SettingsError
 from harvest.nearest import nearest, unknown
-from harvest.places import Places, Unusable, is_null, joined, shape
+from harvest.places import Places, Unusable, is_null, is_plain, joined, shape
 from harvest.settings import (
     GuardSettings,
     HttpSettings,
@@ -36,6 +36,10 @@ RESERVED: Final = frozenset({"HARVEST_CONFIG", "HARVEST_REALDATA"})
 PATHS: Final[Mapping[str, str]] = {"registry": "registry.yaml", "data_dir": "../var", "exports_dir": "../exports"}
 """The defaults of the settings that are paths, relative to the settings file."""
 
+TOKEN_CHARACTERS: Final = 16
+"""The shortest operator token: of random characters, as many as nobody guesses over a network."""
+
+_STRING = "tag:yaml.org,2002:str"
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 _YEAR = 366 * 86400
 _MANY = 1_000_000_000
@@ -81,6 +85,19 @@ def _store(node: yaml.Node) -> str:
 
 def _size_or_none(node: yaml.Node) -> int:
     return 0 if isinstance(node, yaml.ScalarNode) and node.value.strip() == "0" else size(node)
+
+
+def _token(node: yaml.Node) -> str:
+    """A secret: what is wrong with it is told without it."""
+    value = node.value if isinstance(node, yaml.ScalarNode) else None
+    if value is None or (is_plain(node) and node.tag not in (_STRING, ENVIRONMENT) and value):
+        raise Unusable("must be text; put quotes around it")
+    if value and (len(value) < TOKEN_CHARACTERS or not re.fullmatch(r"[A-Za-z0-9._~+/=-]+", value)):
+        raise Unusable(
+            f"must have at least {TOKEN_CHARACTERS} characters, letters, digits and -._~+/= alone; "
+            "`openssl rand -hex 32` makes one"
+        )
+    return str(value)
 
 
 def _features(node: yaml.Node) -> dict[str, str]:
@@ -141,6 +158,8 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "query.union_default_graph": boolean,
     "query.cache": _size_or_none,
     "query.service": listed(web_address),
+    "query.operator_token": _token,
+    "query.update_timeout_s": duration(0.1, 86400),
     "features": _features,
 }
 

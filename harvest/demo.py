@@ -6,6 +6,7 @@ Everything is real: HTTP, the schedule, the store, the web front. It lives in a 
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,9 @@ from harvest.settings import Settings
 
 OUT = Console(highlight=False, soft_wrap=True)
 NAME = "fleet"
+QUERIES = Path(__file__).with_name("demo_queries")
+"""Example queries that have something to tell of the fleet."""
+
 TICK_S = 2
 PAUSE_S = 4.0
 """Seconds between what the provider does and the next thing, so that people can read."""
@@ -56,7 +60,8 @@ def demo(seconds: float | None, port: int) -> None:
 
 
 def _settings(folder: Path, provider: FleetServer, port: int) -> Settings:
-    """Write the instance's two files, as an operator would, and read them."""
+    """Write the instance's two files, as an operator would, put its example queries beside them, and read them."""
+    shutil.copytree(QUERIES, folder / "queries")
     (folder / "registry.yaml").write_text(
         f"# Providers register here.\n{NAME}:\n  void: {provider.url}/void.ttl\n  removals: mirror\n"
     )

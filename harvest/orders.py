@@ -9,30 +9,35 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import structlog
 
 from harvest.errors import BusyError, HarvestError
 from harvest.ledger import Database, Ledger, Request
-from harvest.model import Finding, Outcome
+from harvest.ledger.requests import UPDATE
+from harvest.model import Finding, Outcome, Source
 from harvest.pipeline import Desk, Result, now_utc, opened
 from harvest.pipeline.instance import LEDGER
 from harvest.pipeline.prune import Keep, prune
 from harvest.pipeline.rebuild import as_json as rebuilt_json
 from harvest.pipeline.tracking import Plan, track
 from harvest.pipeline.tracking import as_json as tracked_json
+from harvest.priority import step_aside
 from harvest.settings import Settings
-from sparql.errors import SparqlError
+from sparql.errors import SparqlError, StoreError, UpdateNotTaken
 
 log = structlog.get_logger()
 
 POLL_S = 0.2
 PATIENCE_S = 5.0
 """Seconds after which a request that nobody took is withdrawn, and the asking process tries to do it itself."""
+
+WRITTEN = Finding("updates", "its graph is written by SPARQL updates (`harvest update`); there is nothing to fetch")
 
 Answer = dict[str, Any]
 
@@ -81,13 +86,14 @@ def execute(desk: Desk, command: str, names: Sequence[str]) -> Answer:
         "seeds run": _run_seeds,
         "seeds load": _load_seeds,
         "seeds unload": _unload_seeds,
+        UPDATE: _update,
     }
     try:
         return commands[command](desk, names)
     except (HarvestError, SparqlError) as error:
-        return {"ok": False, "error": error.message, "results": []}
+        return {"ok": False, "error": error.message, "kind": type(error).__name__, "results": []}
     except OSError as error:
-        return {"ok": False, "error": str(error), "results": []}
+        return {"ok": False, "error": str(error), "kind": StoreError.__name__, "results": []}
 
 
 def _run(desk: Desk, names: Sequence[str]) -> Answer:
@@ -101,7 +107,11 @@ def _run(desk: Desk, names: Sequence[str]) -> Answer:
             results.append(_result(name, Outcome.FAILED.value, look.failed))
             continue
         harvested = [_told(desk, result) for result in desk.work(name)]
-        results += harvested or [_result(name, "nothing new", None)]
+        provider = desk.workshop.roster.get(name)
+        if provider is not None and provider.source is Source.UPDATES:
+            results += harvested or [_result(name, "nothing to fetch", WRITTEN)]
+        else:
+            results += harvested or [_result(name, "nothing new", None)]
     return {"ok": all(result["outcome"] not in ("failed", "held") for result in results), "results": results}
 
 
@@ -168,6 +178,12 @@ def _unload_seeds(desk: Desk, names: Sequence[str]) -> Answer:
     return {"ok": True, "results": [{"graph": graph} for name in names for graph in desk.seeding.unload(name)]}
 
 
+def _update(desk: Desk, names: Sequence[str]) -> Answer:
+    """Carry out a SPARQL update, the first word."""
+    written = desk.update(names[0])
+    return {"ok": True, "results": [asdict(written)]}
+
+
 def _told(desk: Desk, result: Result) -> Answer:
     run = next(iter(desk.workshop.ledger.runs(result.provider, 1)), None)
     figures = {} if run is None else {"added": run.added, "removed": run.removed, "version": run.version}
@@ -183,18 +199,34 @@ class Inbox:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._threads = ThreadPoolExecutor(2, "inbox")
+        self._threads = ThreadPoolExecutor(2, "inbox", initializer=step_aside)
+        # Their senders wait, and others may take hours.
+        self._updates = ThreadPoolExecutor(2, "update")
 
     def serve(self) -> None:
         """Begin everything that waits; nothing is written when nothing does."""
         while (request := self._desk.workshop.ledger.requests.take(now_utc())) is not None:
             log.info("asked", command=request.command, words=len(request.names))
-            self._threads.submit(self._answer, request)
+            threads = self._updates if request.command == UPDATE else self._threads
+            threads.submit(self._answer, request).add_done_callback(partial(self._ended, request))
 
     def _answer(self, request: Request) -> None:
         answer = execute(self._desk, request.command, request.names)
         self._desk.workshop.ledger.requests.finish(request.id, answer, now_utc())
 
+    def _ended(self, request: Request, future: Future[None]) -> None:
+        """Answer what was not, for somebody waits. What was not begun is taken at the next start, unless an update."""
+        if future.cancelled() and request.command == UPDATE:
+            error, kind = "The instance shuts down; nothing was changed.", UpdateNotTaken.__name__
+        elif not future.cancelled() and (fault := future.exception()) is not None:
+            log.error("request failed", command=request.command, reason=repr(fault))
+            error, kind = f"a fault of ours, {type(fault).__name__}: {fault}; the log tells more", SparqlError.__name__
+        else:
+            return
+        answer = {"ok": False, "error": error, "kind": kind, "results": []}
+        self._desk.workshop.ledger.requests.finish(request.id, answer, now_utc())
+
     def stop(self) -> None:
         """Wait for what was begun."""
+        self._updates.shutdown(wait=True, cancel_futures=True)
         self._threads.shutdown(wait=True, cancel_futures=True)

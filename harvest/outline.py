@@ -62,7 +62,7 @@ def _state(provider: Provider | None, known: Outline) -> str:
 def _next(
     schedule: Schedule | None, provider: Provider | None, known: Outline | None, now: datetime
 ) -> datetime | None:
-    if schedule is None or provider is None or not provider.enabled:
+    if schedule is None or provider is None or not provider.is_looked_at:
         return None
     retry_at = datetime.fromisoformat(known.retry_at) if known and known.retry_at else now
     return schedule.next(provider, max(now, retry_at))

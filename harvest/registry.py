@@ -55,11 +55,25 @@ def _notify(node: yaml.Node) -> str:
     return address
 
 
+def _updates(node: yaml.Node) -> str:
+    """The address of a graph that updates write: there is none."""
+    try:
+        written = boolean(node)
+    except Unusable:
+        written = False
+    if not written:
+        raise Unusable(f"must be true, not {shape(node)}; to take no updates for now, write `enabled: false` beside it")
+    return ""
+
+
 def _removals(node: yaml.Node) -> Removals:
     return Removals(one_of(*Removals)(node))
 
 
 LIMITS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {"max_bytes": size, "total_s": duration(1, _YEAR)}
+
+UNUSED: Final = frozenset({"modified", "interval", "removals", "limits"})
+"""What says nothing of a graph that updates write."""
 
 KEYS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "modified": moment,
@@ -133,7 +147,7 @@ def _check_name(name: str, key: yaml.Node, names: dict[str, str], places: Places
 
 def _tell_shared_url(provider: Provider, by_url: dict[str, Provider], key: yaml.Node, places: Places) -> None:
     twin = by_url.setdefault(provider.url, provider)
-    if twin is not provider:
+    if twin is not provider and provider.url:
         message = f"{provider.name!r} has the same address as {twin.name!r} on line {twin.line}"
         places.tell("shared-url", message, key.start_mark, fatal=False)
 
@@ -155,6 +169,11 @@ def _provider(name: str, key: yaml.Node, node: yaml.Node, places: Places) -> Pro
             values[word] = places.value(entries[word][1], f"{name}.{word}", read)
     if "limits" in entries and not is_null(entries["limits"][1]):
         values["limits"] = _limits(name, entries["limits"][1], places)
+    if source and source[0] is Source.UPDATES:
+        for word in [word for word in entries if word in UNUSED]:
+            message = f"{name}.{word} says nothing here: {name!r} is written by updates, and never harvested"
+            places.tell("unused-key", message, entries[word][0].start_mark, fatal=False)
+        values["removals"] = Removals.MIRROR
     return Provider(name, *source, line=key.start_mark.line + 1, **values) if source else None
 
 
@@ -168,8 +187,12 @@ def _source(
     for more in sources[1:]:
         message = f"{name!r} must have only one of the keys {', '.join(Source)}; it has {sources[0].value!r} already"
         places.tell("several-sources", message, entries[more][0].start_mark)
-    urls = [places.value(entries[source][1], f"{name}.{source}", document_address) for source in sources]
-    return (sources[0], urls[0]) if len(urls) == 1 and urls[0] else None
+    read = [_updates if source is Source.UPDATES else document_address for source in sources]
+    urls = [
+        places.value(entries[source][1], f"{name}.{source}", reader)
+        for source, reader in zip(sources, read, strict=True)
+    ]
+    return (sources[0], urls[0]) if len(urls) == 1 and urls[0] is not None else None
 
 
 def _limits(name: str, node: yaml.Node, places: Places) -> Limits:

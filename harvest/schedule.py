@@ -14,20 +14,20 @@ missed, and downloads announced dumps at once, so that a partial dump that is go
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import structlog
+from apscheduler.executors.pool import ThreadPoolExecutor as JobThreads
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from harvest.errors import HarvestError
 from harvest.model import Coverage, Provider
 from harvest.orders import Inbox
 from harvest.pipeline import BATCH, Desk
+from harvest.priority import step_aside
 from harvest.status import SCHEDULE, Schedule
 
 log = structlog.get_logger()
@@ -38,15 +38,8 @@ LOOKERS = 32
 INBOX_S = 0.5
 """Seconds between two looks at what commands asked for."""
 
-
-NICE = 10
-"""The nice value of harvesting: people who ask wait for an answer, a harvest has until the next minute."""
-
-
-def step_aside() -> None:
-    """Give this thread, and the processes that it starts, a lower priority than the front and its queries."""
-    if sys.platform == "linux":  # Where a thread has a priority of its own.
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+JOBS = 10
+"""Threads of the scheduler; each job has one at a time."""
 
 
 class Scheduler:
@@ -61,13 +54,14 @@ class Scheduler:
         self._busy: set[str] = set()
         self._guard = threading.Lock()
         self._stopping = threading.Event()
-        self._lookers = ThreadPoolExecutor(LOOKERS, "look")
-        self._fetchers = ThreadPoolExecutor(settings.http.parallel, "fetch")
+        self._lookers = ThreadPoolExecutor(LOOKERS, "look", initializer=step_aside)
+        self._fetchers = ThreadPoolExecutor(settings.http.parallel, "fetch", initializer=step_aside)
         self._workers = ThreadPoolExecutor(2, "work", initializer=step_aside)
         self._seeders = ThreadPoolExecutor(settings.seeds.max_parallel, "seed", initializer=step_aside)
         self._seeds: dict[str, Future[Any]] = {}
         self._inbox = Inbox(desk)
-        self._jobs = BackgroundScheduler(timezone="UTC")
+        threads = JobThreads(JOBS, {"initializer": step_aside})
+        self._jobs = BackgroundScheduler(executors={"default": threads}, timezone="UTC")
 
     def start(self) -> None:
         """Start all jobs; the first tick begins at once."""

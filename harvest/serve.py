@@ -27,12 +27,14 @@ from harvest.config import load_settings
 from harvest.errors import BusyError, SettingsError
 from harvest.pipeline import Desk, opened
 from harvest.pipeline.reading import Reading
+from harvest.priority import aside
 from harvest.schedule import Scheduler
 from harvest.settings import Settings
+from harvest.updates import Updates
 from sparql.query.limits import QueryLimits
 from sparql.web import server
 from sparql.web.app import Application, create_app
-from sparql.web.catalog import Site
+from sparql.web.catalog import Operator, Site
 
 log = structlog.get_logger()
 
@@ -70,7 +72,7 @@ def running(settings: Settings) -> Iterator[Front]:
         BusyError: Another process has the data directory, or the port is taken.
     """
     _check_port(settings.bind)
-    with opened(settings) as workshop:
+    with aside(opened(settings)) as workshop:
         desk = Desk(workshop)
         scheduler = Scheduler(desk)
         front = Front(settings)
@@ -155,7 +157,14 @@ def application() -> Application:
         service=query.service,
     )
     queries = settings.file.parent / "queries" if settings.file else None
-    site = Site(settings.base_url, graph_base=settings.graph_base, queries=queries, proxies=settings.proxies)
+    operator = Operator(query.operator_token, Updates(settings)) if query.operator_token else None
+    site = Site(
+        settings.base_url,
+        graph_base=settings.graph_base,
+        queries=queries,
+        proxies=settings.proxies,
+        operator=operator,
+    )
     return create_app(Reading(settings), settings.data_dir / "store", limits, site, settings.data_dir / "cache")
 
 

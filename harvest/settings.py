@@ -120,6 +120,8 @@ class QuerySettings:
         union_default_graph: Whether the default graph is the union of all graphs.
         cache: Bytes on disk that remembered results may take; 0 remembers none.
         service: Endpoints that SERVICE may ask.
+        operator_token: What a request must bear to write by SPARQL update; empty refuses all updates over HTTP.
+        update_timeout_s: Seconds that evaluating an update may take.
     """
 
     timeout_s: float = 30
@@ -130,6 +132,8 @@ class QuerySettings:
     union_default_graph: bool = True
     cache: int = GIB
     service: tuple[str, ...] = ()
+    operator_token: str = field(default="", repr=False)
+    update_timeout_s: float = 300
 
 
 @dataclass(frozen=True, slots=True)

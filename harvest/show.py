@@ -103,7 +103,8 @@ def check(report: Mapping[str, Any]) -> None:
         text = message if place and message.startswith(place) else f"{place}: {message}" if place else message
         OUT.print(f"[{colour}]{_plain(text)}[/]", soft_wrap=True)
     for provider in report["providers"]:
-        OUT.print(f"[bold]{provider['name']}[/]  {provider['source']} {provider['url']}", soft_wrap=True)
+        where = provider["url"] or "(written by SPARQL updates; nothing is fetched)"
+        OUT.print(f"[bold]{provider['name']}[/]  {provider['source']} {where}", soft_wrap=True)
         for dataset in provider.get("datasets", ()):
             dumps = len(dataset["dumps"])
             date = dataset["modified"] or "unknown"

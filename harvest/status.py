@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from harvest.ledger import Known, Ledger, ProviderRecord, Run, Step, VersionRecord
-from harvest.model import Finding, Outcome, Provider, State, Statistics
+from harvest.model import Finding, Outcome, Provider, Source, State, Statistics
 from harvest.settings import Settings
 
 SCHEDULE = "schedule"
@@ -114,7 +114,7 @@ def _object(name: str, provider: Provider | None, known: Known | None, instance:
         "trouble": _trouble(known),
         "next_check": _iso(_next_check(record, provider, instance)),
         "source": None if provider is None else provider.source.value,
-        "url": _public(provider.url if provider else record.url if record else None),
+        "url": _public(provider.url if provider else record.url if record else None) or None,
         "removals": None if provider is None else provider.removals.value,
         "contact": None if provider is None else provider.contact,
         "datasets": [
@@ -174,6 +174,7 @@ def version_object(version: VersionRecord) -> dict[str, Any]:
     """One version as JSON."""
     return {
         "n": version.n,
+        "run": version.run,
         "at": _iso(version.at),
         "coverage": version.coverage,
         "dataset": version.dataset,
@@ -227,7 +228,7 @@ def _findings(name: str, provider: Provider | None, known: Known | None) -> list
             f"{name} is not in the registry: it is not harvested any more; `harvest forget {name}` removes its graph"
         )
         found.append(Finding("unregistered", message))
-    elif provider.modified and known and known.last is None and not found:
+    elif provider.source is not Source.UPDATES and provider.modified and known and known.last is None and not found:
         message = (
             f"the registry says that {provider.modified:%Y-%m-%d} is harvested, but this instance never harvested it; "
             f"remove `modified` or call `harvest run {name}` to have it now"
@@ -251,7 +252,7 @@ def _state(provider: Provider | None, known: Known | None, findings: list[Findin
 
 
 def _next_check(record: ProviderRecord | None, provider: Provider | None, instance: _Instance) -> datetime | None:
-    if provider is None or not provider.enabled or instance.schedule is None:
+    if provider is None or not provider.is_looked_at or instance.schedule is None:
         return None
     earliest = max(instance.now, record.retry_at) if record and record.retry_at else instance.now
     return instance.schedule.next(provider, earliest)

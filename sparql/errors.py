@@ -3,7 +3,7 @@ The error tree of the query side.
 
     SparqlError
     ├── RequestError       a query or a request that is not SPARQL 1.1 Protocol     permanent, 400
-    ├── ForbiddenError     SERVICE, or an update                                    permanent, 403
+    ├── ForbiddenError     SERVICE, or an update that may not be done            permanent, 403
     ├── UnknownGraph       a graph that the store does not have                     permanent, 404
     ├── MethodRefused      a method that the endpoint does not have                 permanent, 405
     ├── NotAcceptable      no result format fits                                    permanent, 406
@@ -13,6 +13,8 @@ The error tree of the query side.
     ├── QueryMemory        a query past its memory limit                            permanent, 503
     ├── QueryCrash         a query that brought its worker down                     permanent, 500
     ├── TooLarge           a result of too many rows or bytes, or too long a body   permanent, 413
+    ├── UpdateNotTaken     an update that the harvesting process did not take       retriable, 503
+    ├── UpdateUnanswered   an update that goes on longer than its sender can wait   permanent, 504
     ├── ClientGone         a client that closed its connection                      permanent, 499
     ├── Overloaded         no worker free in time, or too many long queries         retriable, 429
     └── StoreError         the triple store failed or there is no generation yet    retriable, 503
@@ -46,7 +48,7 @@ class RequestError(SparqlError):
 
 
 class ForbiddenError(SparqlError):
-    """An operation that this endpoint does not do: SERVICE, or an update."""
+    """An operation that is not done: SERVICE, an update without the token, or one of a graph that takes none."""
 
     status = 403
 
@@ -104,6 +106,19 @@ class TooLarge(SparqlError):
     """A result past `query.max_rows` or `query.max_bytes`, or a request body past its limit."""
 
     status = 413
+
+
+class UpdateNotTaken(SparqlError):
+    """An update that the process with the data directory did not take; it was withdrawn, and nothing was changed."""
+
+    status = 503
+    retriable = True
+
+
+class UpdateUnanswered(SparqlError):
+    """An update that goes on, longer than its sender can wait; sent again it might be done twice."""
+
+    status = 504
 
 
 class ClientGone(SparqlError):

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harvest.config import load_settings
-from harvest.serve import Front, free_port
+from harvest.serve import Front
 from tests.pipeline.conftest import Instance
 from tests.pipeline.test_semantics import A1, A2, B1, C1, release, ttl
+from tests.ports import free_port
 from tests.provider import serving
 
 LABEL = '<http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "Stra\\u00DFe"@de'

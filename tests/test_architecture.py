@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted([*ROOT.glob("harvest/**/*.py"), *ROOT.glob("sparql/**/*.py")])
+SCRIPTS = sorted(ROOT.glob("sparql/web/static/*.js"))
 TESTS = sorted(ROOT.glob("tests/**/*.py"))
 CONTRACTS = {
     contract["id"]: contract["name"]
@@ -44,6 +45,7 @@ FORBIDDEN = [
     ("sqlite3", "harvest.pipeline", "import sqlite3"),
     ("requests", "harvest.discover", "import requests"),
     ("requests", "sparql.store", "from requests import Session"),
+    ("sparqlwrapper", "harvest.ask", "from SPARQLWrapper import SPARQLWrapper"),
 ]
 """Contract, module, and an import there that breaks it."""
 
@@ -116,6 +118,12 @@ def test_a_module_is_short(path: Path) -> None:
     assert text.count("\n") <= MODULE_LINES
     long = {f.name: f.end_lineno - f.lineno + 1 for f in _functions(ast.parse(text)) if f.end_lineno}
     assert {name: lines for name, lines in long.items() if lines > FUNCTION_LINES} == {}
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=_name)
+def test_a_script_is_short(path: Path) -> None:
+    """The same holds for the scripts of pages, which are modules too."""
+    assert path.read_text("utf-8").count("\n") <= MODULE_LINES
 
 
 @pytest.mark.parametrize("path", MODULES, ids=_name)

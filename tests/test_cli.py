@@ -182,6 +182,14 @@ def test_wrong_use_exits_with_2(words: tuple[str, ...]) -> None:
     assert result.exit_code == 2 and "Usage" in result.stderr
 
 
+def test_a_graph_can_be_written_to_a_file(harvest: Command, provider: ProviderServer) -> None:
+    """Turtle without being asked for it, as a table is TSV; also where nobody sits at a terminal."""
+    release(provider, 1, A1)
+    harvest("run")
+    query = "CONSTRUCT { ?s ?p ?o } WHERE { GRAPH <http://h.example/graph/p> { ?s ?p ?o } }"
+    assert harvest("query", query).stdout == f"{A1} .\n"
+
+
 @pytest.mark.parametrize("query", ["SELECT nonsense", "SELECT * { SERVICE <http://x.example/> { ?s ?p ?o } }"])
 def test_a_query_that_is_none_or_calls_out_is_refused(query: str, harvest: Command, provider: ProviderServer) -> None:
     """One line that says why, and exit code 1."""

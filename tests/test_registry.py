@@ -88,7 +88,7 @@ no: {dump: http://example.org/d.nt}
     assert no == Provider("no", Source.DUMP, "http://example.org/d.nt", line=12)
 
 
-@pytest.mark.parametrize("source", Source)
+@pytest.mark.parametrize("source", [source for source in Source if source is not Source.UPDATES])
 def test_every_kind_of_source_is_read(file: Path, source: Source) -> None:
     """The five kinds of description share one form."""
     file.write_text(f"a:\n  {source}: http://h/x\n")
@@ -255,6 +255,32 @@ def test_the_entry_that_the_shipped_registry_shows_is_right(file: Path) -> None:
     assert read.limits == Limits(2 << 30, 3600)
 
 
+def test_a_graph_that_updates_write_has_no_address(file: Path) -> None:
+    """It becomes exactly what they make of it, and two of them have no address in common."""
+    file.write_text("a:\n  updates: true\nb:\n  updates: yes\n  contact: jo@example.org\n")
+    registry, findings = check_registry(file)
+    assert registry is not None and findings == []
+    assert [(p.source, p.url, p.removals) for p in registry.providers] == [(Source.UPDATES, "", Removals.MIRROR)] * 2
+    assert [p.is_looked_at for p in registry.providers] == [False, False]
+
+
+@pytest.mark.parametrize("written", ["false", "no", "http://h/", "[true]", "1"])
+def test_updates_are_true_or_not_there(file: Path, written: str) -> None:
+    """`updates: false` would be an entry without a source."""
+    file.write_text(f"a:\n  updates: {written}\n")
+    with pytest.raises(RegistryError, match=r"yaml:2:12: a\.updates must be true, not .*`enabled: false`"):
+        load_registry(file)
+
+
+def test_keys_that_say_nothing_of_a_graph_of_updates_are_told(file: Path) -> None:
+    """Somebody who writes `interval` expects something to happen."""
+    file.write_text("a:\n  updates: true\n  modified: 2015-01-01\n  interval: 1d\n  removals: keep\n  limits:\n")
+    registry, findings = check_registry(file)
+    assert registry is not None
+    assert [(f.kind, f.line, f.fatal) for f in findings] == [("unused-key", line, False) for line in (3, 4, 5, 6)]
+    assert "a.interval says nothing here" in findings[1].message
+
+
 def _schema() -> jsonschema.Draft7Validator:
     schema = json.loads((CONFIG / "registry.schema.json").read_text("utf-8"))
     jsonschema.Draft7Validator.check_schema(schema)
@@ -276,6 +302,12 @@ def test_the_schema_accepts_the_shipped_registry_and_knows_every_key() -> None:
         "a: {void: http://h/, modified: '2015-12-04 14:25:44.758604', interval: PT5M, limits: {max_bytes: 1GiB}}",
         "a: {void: http://h/, modified: , notify: mailto:a@b, enabled: false}",
         "",
+        "a: {updates: true}",
+        "a: {updates: yes, contact: jo@example.org, enabled: false}",
+        "a: {updates: false}",
+        "a: {updates: }",
+        "a: {updates: http://h/}",
+        "a: {updates: true, dump: http://h/}",
         "a: {viod: http://h/}",
         "a: {void: http://h/, dump: http://h/}",
         "a: {void: h}",

@@ -18,7 +18,8 @@ import pytest
 from harvest.errors import BusyError
 from harvest.orders import carry_out
 from harvest.pipeline import Desk, opened
-from harvest.schedule import NICE, Scheduler, step_aside
+from harvest.priority import NICE, step_aside
+from harvest.schedule import Scheduler
 from harvest.settings import ScheduleSettings, WashSettings
 from tests.pipeline.conftest import Instance
 from tests.pipeline.test_semantics import A1, A2, B1, C1, release

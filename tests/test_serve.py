@@ -11,15 +11,19 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from SPARQLWrapper import JSON, SPARQLWrapper
 
-from harvest.serve import free_port
+from harvest.priority import NICE
+from tests.elsewhere import answering
 from tests.pipeline.test_semantics import A1, A2, B1, release
+from tests.ports import free_port
+from tests.processes import command_of, descendants, is_running, thread_priorities
 from tests.provider import ProviderServer, serving
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -55,17 +59,6 @@ class Served:
             assert time.monotonic() < end, f"not within {WAIT_S:g} s: {what}"
             time.sleep(0.05)
 
-    def descendants(self) -> set[int]:
-        """The processes that it started, and theirs."""
-        found: set[int] = set()
-        waiting = [self.process.pid]
-        while waiting:
-            children = Path(f"/proc/{waiting.pop()}/task").glob("*/children")
-            for child in (int(pid) for path in children for pid in path.read_text().split()):
-                found.add(child)
-                waiting.append(child)
-        return found
-
 
 def launch(folder: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
@@ -79,12 +72,12 @@ def launch(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def instance(folder: Path, provider: ProviderServer) -> Iterator[Served]:
+def instance(folder: Path, provider: ProviderServer, query: str = "workers: 1") -> Iterator[Served]:
     port = free_port()
     (folder / "harvest.yaml").write_text(
         f"base_url: http://127.0.0.1:{port}\nbind: 127.0.0.1:{port}\ngraph_base: http://h.example/graph/\n"
         "data_dir: var\nexports_dir: exports\nhttp: {allow_loopback: true}\n"
-        "schedule: {update: 1, export: 1}\nquery: {workers: 1}\n"
+        f"schedule: {{update: 1, export: 1}}\nquery: {{{query}}}\n"
     )
     (folder / "registry.yaml").write_text(f"p:\n  void: {provider.url}/void.ttl\n")
     process = launch(folder, "serve")
@@ -99,10 +92,6 @@ def instance(folder: Path, provider: ProviderServer) -> Iterator[Served]:
 def provider() -> Iterator[ProviderServer]:
     with serving() as server:
         yield server
-
-
-def gone(processes: set[int]) -> bool:
-    return not any(Path(f"/proc/{pid}").exists() for pid in processes)
 
 
 def test_an_instance_harvests_answers_and_ends(tmp_path: Path, provider: ProviderServer) -> None:
@@ -134,7 +123,7 @@ def test_an_instance_harvests_answers_and_ends(tmp_path: Path, provider: Provide
         beside = launch(tmp_path, "verify", "--json")
         answer, _ = beside.communicate(timeout=WAIT_S)
         assert beside.returncode == 0 and json.loads(answer)["ok"]
-        processes = served.descendants()
+        processes = descendants(served.process.pid)
         assert processes
         served.process.send_signal(signal.SIGTERM)
         said, _ = served.process.communicate(timeout=WAIT_S)
@@ -144,7 +133,7 @@ def test_an_instance_harvests_answers_and_ends(tmp_path: Path, provider: Provide
 
 def served_until_gone(processes: set[int]) -> None:
     end = time.monotonic() + WAIT_S
-    while not gone(processes):
+    while any(map(is_running, processes)):
         assert time.monotonic() < end, f"left over: {processes}"
         time.sleep(0.05)
 
@@ -154,7 +143,7 @@ def test_a_killed_instance_leaves_no_process_behind(tmp_path: Path, provider: Pr
     release(provider, 1, A1)
     with instance(tmp_path, provider) as served:
         served.until(lambda: served.provider()["version"] == 1, "the first version")
-        processes = served.descendants()
+        processes = descendants(served.process.pid)
         served.process.kill()
         served.process.wait()
         served_until_gone(processes)
@@ -165,9 +154,11 @@ def test_a_front_that_dies_is_started_again(tmp_path: Path, provider: ProviderSe
     release(provider, 1, A1)
     with instance(tmp_path, provider) as served:
         served.until(lambda: served.provider()["version"] == 1, "the first version")
-        fronts = [pid for pid in served.descendants() if b"harvest.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        fronts = [pid for pid in descendants(served.process.pid) if b"harvest.serve" in command_of(pid)]
+        assert fronts
         for pid in fronts:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # one may have ended with another
+                os.kill(pid, signal.SIGKILL)
         release(provider, 2, A2)
         served.until(lambda: served.provider()["version"] == 2, "the front again, and the second version")
 
@@ -188,3 +179,37 @@ def test_a_second_instance_on_the_same_data_is_refused(tmp_path: Path, provider:
         said, _ = second.communicate(timeout=WAIT_S)
         assert second.returncode == 1
         assert f"process {served.process.pid}" in said
+
+
+def test_the_settings_say_which_endpoints_may_be_asked(tmp_path: Path, provider: ProviderServer) -> None:
+    """From the file to the workers: the endpoint on the list answers, and is not asked at another address."""
+    release(provider, 1, A1)
+    with answering() as there, instance(tmp_path, provider, f"workers: 1, service: ['{there.url}']") as served:
+        served.until(lambda: served.get("/healthz") != b"", "the first generation")
+
+        def ask(endpoint: str) -> bytes:
+            query = quote(f"SELECT ?x {{ SERVICE <{endpoint}> {{ ?s ?p ?x }} }}")
+            return served.get(f"/sparql?query={query}", "text/csv")
+
+        assert ask(there.url) == b"x\r\nfrom afar\r\n"
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            ask(there.url.replace("/sparql", "/other"))
+        with refused.value as answer:
+            assert (answer.code, b"does not ask that one" in answer.read()) == (403, True)
+        assert len(there.asked) == 1
+
+
+def test_what_harvests_steps_aside_for_what_answers(tmp_path: Path, provider: ProviderServer) -> None:
+    """The store's own threads compact for seconds after an import, washing takes a core: both made lookups late."""
+    release(provider, 1, A1, B1)
+    with instance(tmp_path, provider) as served:
+        served.until(lambda: served.provider()["version"] == 1, "the first version")
+        store = [nice for name, nice in thread_priorities(served.process.pid) if name.startswith("rocksdb")]
+        assert store
+        assert set(store) == {NICE}
+        washing = [pid for pid in descendants(served.process.pid) if b"forkserver" in command_of(pid)]
+        assert washing
+        assert {nice for pid in washing for _, nice in thread_priorities(pid)} == {NICE}
+        workers = [pid for pid in descendants(served.process.pid) if b"sparql.query.worker" in command_of(pid)]
+        assert workers
+        assert {nice for pid in workers for _, nice in thread_priorities(pid)} == {0}

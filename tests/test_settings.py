@@ -264,6 +264,29 @@ def test_what_is_wrong_has_its_place(file: Path, text: str | bytes, line: int, c
     assert any(m.startswith(f"{file}:{line}:{column}: ") and said in m for m in messages), messages
 
 
+@pytest.mark.parametrize(
+    "token", ["short", "fifteen-letters", "sixteen letters!", "sixteen-letters\u00e4", "12345678901"]
+)
+def test_an_operator_token_that_guards_nothing_is_refused_without_being_shown(file: Path, token: str) -> None:
+    """What is told of settings ends in logs; digits without quotes are no text in YAML."""
+    quote = "" if token.isdigit() else '"'
+    error = refused(file, f"query:\n  operator_token: {quote}{token}{quote}\n")
+    assert ":2:19: query.operator_token must" in error.message
+    assert token not in error.message
+    error = refused(file, "", HARVEST_QUERY__OPERATOR_TOKEN=token)
+    assert "HARVEST_QUERY__OPERATOR_TOKEN must have at least 16" in error.message
+    assert token not in error.message
+
+
+def test_an_operator_token_is_read_and_not_shown(file: Path) -> None:
+    """Whoever prints settings prints no secret."""
+    assert load(file, "query:\n  operator_token: 0123456789abcdef\n").query.operator_token == "0123456789abcdef"
+    digits = load(file, "", HARVEST_QUERY__OPERATOR_TOKEN="1234567890123456")
+    assert digits.query.operator_token == "1234567890123456"
+    assert "1234567890123456" not in repr(digits)
+    assert load(file, "query:\n  operator_token:\n").query.operator_token == ""
+
+
 def test_sections_may_be_commented_out(file: Path) -> None:
     """A section whose keys are all comments is an empty one, not a mistake."""
     assert load(file, "http:\n  # parallel: 8\nguard: ~\n") == load(file, "# nothing\n")

@@ -134,6 +134,7 @@ def test_a_version_is_told_with_its_figures() -> None:
         "removed": 3,
         "triples": 10,
         "sha256": "d" * 64,
+        "run": 7,
     }
 
 

@@ -5,10 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from harvest.ledger.database import Database
 from harvest.ledger.records import Request, stamp
+
+UPDATE: Final = "update"
+"""The command that carries out a SPARQL update, the only one that must not be done twice."""
+
+BROKEN_OFF: Final[dict[str, Any]] = {
+    "ok": False,
+    "error": "The process that carried out the update ended; the versions of the graph tell whether it was done.",
+    "kind": "UpdateUnanswered",
+    "results": [],
+}
 
 
 class Requests:
@@ -34,17 +44,32 @@ class Requests:
         return None
 
     def finish(self, id: int, answer: dict[str, Any], now: datetime) -> None:
-        """File the answer to a request."""
-        self.database.write("UPDATE request SET done = ?, answer = ? WHERE id = ?", stamp(now), json.dumps(answer), id)
+        """File the answer to a request; the text of an update stands in the archive, and no longer here."""
+        self.database.write(
+            "UPDATE request SET done = ?, answer = ?, names = CASE command WHEN ? THEN '[]' ELSE names END"
+            " WHERE id = ?",
+            stamp(now),
+            json.dumps(answer),
+            UPDATE,
+            id,
+        )
 
     def answer(self, id: int) -> dict[str, Any] | None:
         """The answer to a request, or None while there is none."""
         row = self.database.row("SELECT answer FROM request WHERE id = ? AND done IS NOT NULL", id)
         return None if row is None else dict(json.loads(row["answer"]))
 
-    def requeue(self) -> None:
-        """Let requests that a crashed process had taken be taken again."""
-        if self.database.row("SELECT 1 FROM request WHERE taken IS NOT NULL AND done IS NULL"):
+    def requeue(self, now: datetime) -> None:
+        """
+        Let requests that a crashed process had taken be taken again.
+
+        Updates are not: to insert twice is not what was asked for. Whether one was carried out shows its graph.
+        """
+        rows = self.database.rows("SELECT id, command FROM request WHERE taken IS NOT NULL AND done IS NULL")
+        for row in rows:
+            if row["command"] == UPDATE:
+                self.finish(row["id"], BROKEN_OFF, now)
+        if any(row["command"] != UPDATE for row in rows):
             self.database.write("UPDATE request SET taken = NULL WHERE done IS NULL")
 
     def withdraw(self, id: int) -> bool:

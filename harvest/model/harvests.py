@@ -9,13 +9,14 @@ from pathlib import Path
 
 
 class Source(StrEnum):
-    """The kind of document that describes a provider; the key that stands in the registry."""
+    """The kind of document that describes a provider, or `updates` for none; the key that stands in the registry."""
 
     VOID = "void"
     RESOURCESYNC = "resourcesync"
     SITEMAP = "sitemap"
     DATASET = "dataset"
     DUMP = "dump"
+    UPDATES = "updates"
 
 
 class Removals(StrEnum):
@@ -73,7 +74,7 @@ class Provider:
     Attributes:
         name: `[a-zA-Z0-9]+`; the last part of the graph IRI.
         source: What kind of document `url` is.
-        url: Where the provider describes its data.
+        url: Where the provider describes its data; empty for a graph that SPARQL updates write.
         modified: What the registry says was last harvested (aware, UTC); None when it says nothing.
         interval: Seconds between two looks; None takes `schedule.update`.
         removals: What a full dump does to subjects it no longer holds.
@@ -97,6 +98,11 @@ class Provider:
     notify: str | None = None
     enabled: bool = True
     line: int = 0
+
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether there is anything to be asked for again and again."""
+        return self.enabled and self.source is not Source.UPDATES
 
 
 @dataclass(frozen=True, slots=True)

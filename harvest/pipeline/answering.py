@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from harvest.archive.content import ContentStore
 from harvest.archive.entries import EntryName, entry_named
 from harvest.archive.handling import Version
 from harvest.archive.layout import Name, name_of
 from harvest.archive.provenance import new_activity
-from harvest.errors import FetchError, UnknownName, WashError
+from harvest.errors import FetchError, StorageError, UnknownName, WashError
 from harvest.fetch.wire import without_userinfo
 from harvest.model import Capture, Download
 from harvest.pipeline.washing import terms
@@ -21,6 +22,7 @@ from harvest.wash import process
 from harvest.wash.unpacking.pick import Picked, Wanted, pick
 from sparql.rdf import HASH_URI
 
+_CHUNK: Final = 1 << 20
 _UNPACKED: Final = 200
 """The status of an entry, which no server gave: what is filed there was had."""
 
@@ -151,6 +153,19 @@ class Answering:
             yield from _Unpacking(self._workshop, name, missing).answers()
 
 
+def _unreadable(content: ContentStore, digest: str) -> str | None:
+    """Why filed bytes cannot be read to their end; None when they can."""
+    try:
+        with content.path(digest).open("rb") as stream:
+            while stream.read(_CHUNK):
+                pass
+    except UnknownName as error:
+        return error.message
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
 class _Unpacking:
     """Some entries of one archive on their way."""
 
@@ -174,6 +189,13 @@ class _Unpacking:
             reason = f"{uri} is not filed in this archive"
         except WashError as error:
             reason = error.message
+        except StorageError:
+            trouble = _unreadable(workshop.content, self._name.digest)
+            if trouble is None:
+                raise  # the disk is full, and so it is for the others
+            reason = (
+                f"{uri} is filed, but cannot be read: {trouble}; `harvest archive verify` tells what else is damaged"
+            )
         return self._found + [self._failed(name, reason) for name in list(self._wanted)]
 
     def _unpack(self, uri: str, room: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import structlog
 
-from harvest.errors import HarvestError, StoppedError, UnknownName
+from harvest.errors import HarvestError, StoppedError, StorageError, UnknownName
 from harvest.ledger import ProviderRecord
 from harvest.ledger.announcements import backoff
 from harvest.model import Announcement, Finding, Outcome, Provider
@@ -27,7 +27,9 @@ from harvest.pipeline.obtain import obtain
 from harvest.pipeline.prove import Proof, prove
 from harvest.pipeline.rebuild import Rebuilt, rebuild
 from harvest.pipeline.seeding import Seeding
+from harvest.pipeline.updating import Written, read, write, writer
 from harvest.pipeline.workshop import Workshop
+from harvest.pipeline.writing_back import write_back
 from harvest.publish import exports
 from harvest.publish.description import Subject
 
@@ -125,6 +127,27 @@ class Desk:
         finding = self.fetch(announcement)
         return [Result(announcement.provider, Outcome.FAILED, finding)] if finding else []
 
+    def update(self, text: str) -> Written:
+        """
+        Carry out a SPARQL update, which makes a version of the one graph that it writes to.
+
+        Raises:
+            SparqlError: It is refused, or went past its limits; nothing was changed.
+            HarvestError: The disk is full, or the instance shuts down.
+        """
+        self.workshop.roster.refresh()
+        update = read(self.workshop, text)
+        name = writer(self.workshop, update.graph).name
+        self.work(name)  # what a crash left
+        with self._alone(name), self.workshop.crawl.working():
+            if self._stuck(name):
+                raise StorageError(f"a version of {name} is filed but not loaded yet; see the log, and try again later")
+            self.workshop.on_step(name, "update")
+            # The registry may be another one by now: an update before this one may have taken its time.
+            written = write(self.workshop, writer(self.workshop, update.graph), update)
+        log.info("updated", provider=name, outcome=written.outcome.value, added=written.added, removed=written.removed)
+        return written
+
     def _stuck(self, name: str) -> bool:
         """Whether a filed version could not be loaded: nothing may be built on it before it is."""
         return any(version.provider == name for version in self.workshop.ledger.loading())
@@ -140,7 +163,7 @@ class Desk:
         with self._trouble_told(name, announcement):
             outcome = harvest(self.workshop, announcement, self._provider(name))
             if outcome in (Outcome.COMMITTED, Outcome.UNCHANGED):
-                self._write_back(name)
+                write_back(self.workshop, name)
         run = self.workshop.ledger.run_of(announcement.id)
         finding = next((f for f in (run.findings if run else ()) if f.fatal), None)
         log.info("harvested", provider=name, outcome=outcome.value, **_figures(run))
@@ -178,26 +201,6 @@ class Desk:
             run = ledger.run_of(announcement.id)
             if run is not None and run.ended is None:
                 ledger.end_run(run.id, Outcome.FAILED, now, findings=(*run.findings, finding))
-
-    def _write_back(self, name: str) -> None:
-        """Write the date of the last harvest to the registry."""
-        workshop = self.workshop
-        record = workshop.ledger.provider(name)
-        if record is None or record.modified is None or not workshop.settings.write_back:
-            return
-        provider = workshop.roster.get(name)
-        if provider is None or provider.modified == record.modified:
-            return
-        workshop.on_step(name, "write-back")
-        try:
-            written = workshop.roster.write_back(name, record.modified)
-        except (HarvestError, OSError) as error:
-            log.error("`modified` not written to the registry", provider=name, reason=str(error))
-            return
-        if written:
-            workshop.ledger.set_written(name, record.modified)
-        else:
-            log.warning("registry edited meanwhile; `modified` left as it is", provider=name)
 
     def approve(self, name: str) -> list[Result]:
         """

@@ -18,7 +18,8 @@ from harvest.errors import DescriptionError, UnknownName, WashError
 from harvest.model import Finding
 from harvest.nearest import unknown
 from harvest.wash.unpacking import pick
-from harvest.wash.unpacking.unpack import Volume, opened
+from harvest.wash.unpacking.unpack import opened
+from harvest.wash.unpacking.volume import Volume
 from sparql.rdf import by_media_type
 
 OWN: Final = {

@@ -20,6 +20,7 @@ from harvest.model import (
     Provider,
     Removals,
     Snapshot,
+    Source,
     Status,
 )
 from harvest.pipeline import verdict, washing
@@ -61,6 +62,11 @@ class Harvest:
     def run(self) -> int:
         """Ledger key of the run."""
         return self.course.run
+
+    @property
+    def is_update(self) -> bool:
+        """Whether an operator's update made the dump: then it is the whole graph, on purpose, and never tried again."""
+        return self.provider.source is Source.UPDATES and self.announcement.dataset.iri == self.record.graph
 
     def facts(self) -> dict[str, Any]:
         """What the ledger files of the run, whatever its outcome."""
@@ -133,7 +139,7 @@ def _same_bytes(job: Harvest) -> bool:
     """Whether the dumps are byte for byte those of the last harvest of the dataset."""
     dataset = job.announcement.dataset
     last = job.workshop.ledger.dataset(job.provider.name, dataset.iri)
-    if last is None or last.coverage is not dataset.coverage:
+    if job.is_update or last is None or last.coverage is not dataset.coverage:
         return False
     same = [c.digest for c in last.captures] == [c.digest for c in job.announcement.captures]
     newer = dataset.modified is not None and (last.modified is None or dataset.modified > last.modified)
@@ -151,7 +157,7 @@ def _same_bytes(job: Harvest) -> bool:
 def _harvested(job: Harvest) -> Outcome:
     with job.workshop.room() as room:
         washed, documents = _wash(job, room)
-        if washed.snapshot.triples == 0:
+        if washed.snapshot.triples == 0 and not job.is_update:
             raise WashError("the dumps hold no triple; nothing was changed", url=job.announcement.dataset.dumps[0])
         revision, snapshot = _revise(job, washed.snapshot, room)
         delta = revision.delta
@@ -178,7 +184,9 @@ def _wash(job: Harvest, room: Path) -> tuple[Washed, list[Document]]:
     washed, documents = washing.union(job.workshop, given, graph, room, _hearing(job, register.hearing(given, urls)))
     job.course.tell(**_told(washed, captures))
     register.washed(urls, washed.documents)
-    verdict.check(documents, washed.documents, job.workshop.settings.wash.threshold)
+    if not job.is_update or captures[0].length:  # an update may empty the graph, and may lose nothing of it
+        threshold = 0 if job.is_update else job.workshop.settings.wash.threshold
+        verdict.check(documents, washed.documents, threshold)
     job.findings += verdict.findings(documents, washed.documents)
     return washed, documents
 
@@ -210,9 +218,11 @@ def _told(washed: Washed, captures: list[Capture]) -> dict[str, int]:
 def _captures(job: Harvest) -> list[Capture]:
     """The dumps of the announcement; under mirroring with those of the provider's other datasets."""
     captures = list(job.announcement.captures)
-    if _mirrors(job):
+    if _mirrors(job) and not job.is_update:
+        # What updates wrote before the provider got a description is none of its datasets.
+        mine = (job.announcement.dataset.iri, job.record.graph)
         for other in job.workshop.ledger.datasets(job.provider.name):
-            if other.iri != job.announcement.dataset.iri:
+            if other.iri not in mine:
                 captures.extend(other.captures)
     return [capture for capture in captures if capture.digest]
 
@@ -224,6 +234,8 @@ def _document(job: Harvest, capture: Capture) -> Document:
 
 def _mirrors(job: Harvest) -> bool:
     """Whether the graph is to become exactly the input: asked for, and no dataset of the provider is partial."""
+    if job.is_update:
+        return True
     if job.provider.removals is not Removals.MIRROR or job.announcement.dataset.coverage is not Coverage.FULL:
         return False
     others = job.workshop.ledger.datasets(job.provider.name)
@@ -252,7 +264,7 @@ def _revise(job: Harvest, new: Snapshot, room: Path) -> tuple[Revision, Snapshot
 def _too_much(job: Harvest, removed: int) -> bool:
     """Whether the shrink guard holds this many removals."""
     guard = job.workshop.settings.guard
-    if job.workshop.ledger.announcements.approved(job.announcement.id):
+    if job.is_update or job.workshop.ledger.announcements.approved(job.announcement.id):
         return False
     return removed > max(guard.floor, guard.share * job.record.triples)
 
@@ -275,6 +287,9 @@ def _held(job: Harvest, revision: Revision) -> Outcome:
 def _failed(job: Harvest, error: HarvestError) -> Outcome:
     """File a failure; the announcement is tried again later, for a provider may mend a dump under the same date."""
     job.findings.append(as_finding(error))
-    _postpone(job.workshop, job.announcement)
+    if job.is_update:  # whoever sent it is told so
+        job.workshop.ledger.announcements.settle(job.announcement.id, "failed")
+    else:
+        _postpone(job.workshop, job.announcement)
     job.workshop.ledger.end_run(job.run, Outcome.FAILED, job.workshop.clock(), **job.facts())
     return Outcome.FAILED

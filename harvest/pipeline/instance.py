@@ -51,7 +51,7 @@ def opened(
         workshop.crawl.seal_leftovers()
         workshop.ledger.documents.abandon(workshop.clock())
         seedgraphs.recover(workshop)
-        workshop.ledger.requests.requeue()
+        workshop.ledger.requests.requeue(workshop.clock())
         if workshop.generations.current() is None:
             workshop.publish()
         yield workshop

@@ -72,6 +72,8 @@ def look(workshop: Workshop, provider: Provider, *, forced: bool = False) -> Loo
 
 
 def _looked(workshop: Workshop, provider: Provider, record: ProviderRecord, forced: bool) -> Look:
+    if provider.source is Source.UPDATES:
+        return Look()
     if provider.source is Source.DUMP:
         return Look(_announce(workshop, record, provider, [_lone_dump(provider)], forced))
     if provider.source is not Source.VOID:

@@ -8,7 +8,7 @@ from harvest.errors import HarvestError
 from harvest.fetch.client import Fetched
 from harvest.ledger import Database
 from harvest.ledger.announcements import backoff
-from harvest.model import Announcement, Capture, Finding, Provider
+from harvest.model import Announcement, Capture, Finding, Provider, Source
 from harvest.pipeline.course import Course
 from harvest.pipeline.look import as_finding, led_to
 from harvest.pipeline.register import Register
@@ -21,6 +21,10 @@ def obtain(workshop: Workshop, announcement: Announcement, provider: Provider) -
 
     A dump whose server says that it did not change since the last harvest is not downloaded again.
     """
+    if provider.source is Source.UPDATES:
+        # What an update made cannot be downloaded; whoever sent it was told that it failed.
+        workshop.ledger.announcements.settle(announcement.id, "failed")
+        return None
     run = workshop.ledger.start_run(announcement.provider, workshop.clock(), announcement, "fetch")
     course = Course(workshop, announcement.provider, run)
     course.begun("fetch")

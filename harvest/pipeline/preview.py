@@ -29,6 +29,8 @@ def preview(settings: Settings, provider: Provider) -> Description:
     """
     if provider.source is Source.DUMP:
         return Description((Dataset(provider.url, (provider.url,)),))
+    if provider.source is Source.UPDATES:
+        return Description(())
     if provider.source is not Source.VOID:
         raise DescriptionError(f"`{provider.source}` is not harvested by this version; use `void` or `dump`")
     client = Client(settings.http, settings.base_url)

@@ -17,7 +17,7 @@ from harvest.wash import process
 from harvest.wash.canonical import Washed, wash
 from harvest.wash.launder import launder
 from harvest.wash.leaves import Progress, Terms
-from harvest.wash.unpacking.unpack import Volume
+from harvest.wash.unpacking.volume import Volume
 
 CRASHES: Final = 5
 """Entries of one archive that may end their process before the archive is given up."""

@@ -7,13 +7,13 @@ Source: SPARQL 1.1 Protocol, section 2.1 (query operation).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qsl
 
 from pyoxigraph import NamedNode
 
-from sparql.errors import ForbiddenError, MethodRefused, RequestError, UnsupportedMedia
+from sparql.errors import MethodRefused, RequestError, UnsupportedMedia
 from sparql.query.results import GRAPHS, Choice, choose, prefer, quality
 
 METHODS: Final = ("GET", "HEAD", "POST", "OPTIONS")
@@ -22,7 +22,9 @@ QUERY: Final = "application/sparql-query"
 UPDATE: Final = "application/sparql-update"
 UPDATING: Final = frozenset({"update", "using-graph-uri", "using-named-graph-uri"})
 """Parameters of the update operation. Source: SPARQL 1.1 Protocol, section 2.2."""
-NO_UPDATES: Final = "This endpoint answers queries; updates are refused."
+QUERYING: Final = frozenset({"query", "default-graph-uri", "named-graph-uri"})
+"""Those of the query operation that say what is asked of what. Source: likewise, section 2.1."""
+NO_UPDATES: Final = "This endpoint answers queries; updates are refused, as its settings have no operator token."
 
 
 Parameters = dict[str, list[str]]
@@ -75,27 +77,58 @@ class QueryRequest:
     head: bool = False
 
 
-def read_request(request: HttpRequest) -> QueryRequest | None:
+@dataclass(frozen=True, slots=True)
+class UpdateRequest:
     """
-    The query operation that a request asks for, or None for a GET without a query.
+    One update operation, as it came: what is wrong with it is told to those alone who may send one.
+
+    Attributes:
+        address: Parameters of the address.
+        form: Parameters of a form.
+        body: The update, where it is the body itself, else None.
+    """
+
+    address: Parameters
+    form: Parameters = field(default_factory=dict)
+    body: bytes | None = None
+
+    def text(self) -> str:
+        """
+        The update.
+
+        Raises:
+            RequestError: It is not one, not in UTF-8, in an address, or has parameters beside it.
+        """
+        if "update" in self.address:
+            raise RequestError(f"An update comes by POST: as the field `update` of a form, or as a body, {UPDATE}.")
+        texts = [_text(self.body)] if self.body is not None else self.form.get("update", [])
+        given = {*self.address, *self.form}
+        if beside := sorted(given & {*UPDATING, *QUERYING} - {"update"}):
+            raise RequestError(f"`{beside[0]}` came with an update, and is not read there; write USING in the update.")
+        if len(texts) != 1:
+            raise RequestError(f"One update is needed, and {len(texts)} came; send it once.")
+        return texts[0]
+
+
+def read_request(request: HttpRequest) -> QueryRequest | UpdateRequest | None:
+    """
+    The operation that a request asks for, or None for a GET without a query.
 
     Raises:
         RequestError: It is not SPARQL 1.1 Protocol.
-        ForbiddenError: It is an update.
         MethodRefused: Its method is none of the protocol's.
         UnsupportedMedia: Its body is neither a form nor a query.
         NotAcceptable: It names a result format that there is not.
     """
     pairs = decode(request.query_string)
-    if request.method == "POST":
-        pairs += _posted(request)
-    elif request.method not in ("GET", "HEAD"):
+    posted = _posted(request) if request.method == "POST" else []
+    if posted is None:
+        return UpdateRequest(_grouped(pairs), body=request.body)
+    if request.method not in ("GET", "HEAD", "POST"):
         raise MethodRefused(f"{request.method} is not a method of this address; use GET or POST.")
-    parameters: Parameters = {}
-    for key, value in pairs:
-        parameters.setdefault(key, []).append(value)
+    parameters = _grouped(pairs + posted)
     if not UPDATING.isdisjoint(parameters):
-        raise ForbiddenError(NO_UPDATES)
+        return UpdateRequest(_grouped(pairs), _grouped(posted))
     texts = parameters.get("query", ())
     if not texts and request.method != "POST" and _wants_description(request.accept):
         return None
@@ -119,7 +152,15 @@ def _wants_description(accept: str | None) -> bool:
     return prefer(accept, GRAPHS) is not None or quality("text/html", accept) > 0
 
 
-def _posted(request: HttpRequest) -> list[tuple[str, str]]:
+def _grouped(pairs: list[tuple[str, str]]) -> Parameters:
+    parameters: Parameters = {}
+    for key, value in pairs:
+        parameters.setdefault(key, []).append(value)
+    return parameters
+
+
+def _posted(request: HttpRequest) -> list[tuple[str, str]] | None:
+    """The parameters of a body, or None where it is an update itself."""
     if request.content_coding.strip().lower() not in ("", "identity"):
         raise UnsupportedMedia(f"The body is compressed ({request.content_coding[:40]}); send it as it is.")
     media_type, *options = (part.strip().lower() for part in request.content_type.split(";"))
@@ -131,7 +172,7 @@ def _posted(request: HttpRequest) -> list[tuple[str, str]]:
     if media_type == QUERY:
         return [("query", _text(request.body))]
     if media_type == UPDATE:
-        raise ForbiddenError(NO_UPDATES)
+        return None
     told = f"A body of type {media_type[:200]!r}" if media_type else "A body without a Content-Type"
     raise UnsupportedMedia(f"{told} cannot be read; send {FORM} or {QUERY}.")
 

@@ -159,15 +159,16 @@ def read_failure(message: str, text: str) -> Failure:
         return Failure(0, 1, 1)
     used = _undeclared(text)
     if used is not None:
-        return _place(used.start(), text, f"the prefix {used[1]}: is not declared")
+        return place(used.start(), text, f"the prefix {used[1]}: is not declared")
     line, column, expected = int(found[1]), int(found[2]), found[3]
     offset = sum(len(earlier) + 1 for earlier in text.split("\n")[: line - 1]) + column - 1
     if '"' not in expected and "['" not in expected:
         offset -= max((len(keyword) for keyword in _KEYWORD.findall(expected)), default=0)
-    return _place(min(max(offset, 0), len(text)), text, "")
+    return place(min(max(offset, 0), len(text)), text, "")
 
 
-def _place(offset: int, text: str, reason: str) -> Failure:
+def place(offset: int, text: str, reason: str) -> Failure:
+    """The place of a character, with what is wrong there."""
     before = text[:offset]
     return Failure(offset, before.count("\n") + 1, offset - before.rfind("\n"), reason)
 
@@ -179,15 +180,15 @@ def _undeclared(text: str) -> re.Match[str] | None:
     return next((used for used in _PREFIXED.finditer(plain) if used[1] not in declared), None)
 
 
-def syntax_error(text: str, failure: Failure) -> RequestError:
-    """The error that shows people the place."""
+def syntax_error(text: str, failure: Failure, what: str = "query") -> RequestError:
+    """The error that shows people the place; `what` says what does not parse."""
     line = text.split("\n")[failure.line - 1]
     start = max(0, failure.column - 60)
     shown = line[start : start + 100].replace("\t", " ")
     caret = " " * (failure.column - 1 - start) + "^"
     reason = f" ({failure.reason})" if failure.reason else ""
     return RequestError(
-        f"The query does not parse near line {failure.line}, column {failure.column}{reason}:\n{shown}\n{caret}"
+        f"The {what} does not parse near line {failure.line}, column {failure.column}{reason}:\n{shown}\n{caret}"
     )
 
 

@@ -32,6 +32,7 @@ from sparql.web.pages import pages
 from sparql.web.questions import Questions
 from sparql.web.runs import runs, step_name
 from sparql.web.site import HTML, JSON, Context, put_context
+from sparql.web.updating import Updating
 from sparql.web.versions import versions
 
 THREADS: Final = 16
@@ -103,7 +104,7 @@ def create_app(
     questions = Questions(recall, limits, THREADS // 2)
     flask = create_pages(Context(catalog, site, limits, pool.served, questions.ask))
     gateway = Gateway(flask, THREADS)
-    endpoint = Endpoint(recall, editions, gateway, Addresses(site.proxies))
+    endpoint = Endpoint(recall, editions, gateway, Addresses(site.proxies), Updating(site.operator))
     taken = (rule.rule.split("/")[1] for rule in flask.url_map.iter_rules())
     graphs = Graphs(endpoint, site, taken)
     return Application(pool, endpoint, graphs, Entities(endpoint, questions, gateway, graphs, site), gateway)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict
 from typing import Final
 from urllib.parse import urlencode
@@ -15,13 +14,9 @@ from sparql.query.description import PREFIXES, Graph, describe
 from sparql.query.results import GRAPHS, SOLUTIONS, prefer, quality
 from sparql.web.catalog import Record
 from sparql.web.examples import Example, read_examples
-from sparql.web.site import HTML, context, data, json_data, page
-from sparql.web.terms import NAMESPACES
+from sparql.web.site import HTML, JSON, context, data, json_data, page
 
 asking = Blueprint("asking", __name__)
-
-MOST: Final = 5000
-"""Classes and properties that are offered, the most frequent first; a browser holds no more with ease."""
 
 FALLBACK: Final = """\
 SELECT ?class (COUNT(*) AS ?entities)
@@ -64,28 +59,8 @@ def examples() -> Response:
 @asking.get("/sparql/terms.json")
 def terms() -> Response:
     """Classes and properties of all graphs with their counts, and the prefixes that shorten them."""
-    catalog = context().catalog
-    classes: Counter[str] = Counter()
-    properties: Counter[str] = Counter()
-    for graph in _graphs():
-        statistics = catalog.statistics(graph["name"]) or {}
-        for entry in statistics.get("classes", ()):
-            classes[entry["class"]] += entry["entities"]
-        for entry in statistics.get("properties", ()):
-            properties[entry["property"]] += entry["triples"]
-    return json_data(
-        {
-            "prefixes": dict(sorted(NAMESPACES.items())),
-            "classes": _offered(classes, "entities"),
-            "properties": _offered(properties, "triples"),
-            "left_out": max(0, len(classes) - MOST) + max(0, len(properties) - MOST),
-        }
-    )
-
-
-def _offered(counts: Counter[str], unit: str) -> list[Record]:
-    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [{"iri": iri, unit: count} for iri, count in ranked[:MOST]]
+    here = context()
+    return data(here.vocabulary.document(here.catalog), JSON)
 
 
 def _link(example: Example) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -47,7 +47,11 @@ class Catalog(Protocol):
         """What a provider's graph is made of: see `sparql.query.description.Graph`; or None."""
 
     def versions(self, name: str) -> list[Record]:
-        """The versions of a provider, oldest first: `n`, `at`, `dataset`, `modified`, `added`, `removed`, `triples`."""
+        """
+        The versions of a provider, oldest first.
+
+        Of each `n`, `run` (the id of what made it), `at`, `dataset`, `modified`, `added`, `removed`, `triples`.
+        """
 
     def runs(self, name: str) -> list[Record]:
         """The latest runs of a provider, newest first: `started`, `ended`, `outcome`, `version`, `added`, `removed`."""
@@ -85,6 +89,21 @@ class Catalog(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Operator:
+    """
+    Who may write by SPARQL update, and what does so.
+
+    Attributes:
+        token: What their requests bear.
+        update: Carries out an update: its text gives a record of what became of it, or a SparqlError. It may take
+            minutes; several threads call at once.
+    """
+
+    token: str = field(repr=False)
+    update: Callable[[str], Record]
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """
     What an instance calls itself.
@@ -95,6 +114,7 @@ class Site:
         graph_base: What the IRIs of graphs begin with; they can be read there if it is below `base_url`.
         queries: Folder of the example queries, or None.
         proxies: Addresses and networks of the reverse proxies in front of the instance.
+        operator: Who may send updates, or None if nobody may.
     """
 
     base_url: str
@@ -102,3 +122,4 @@ class Site:
     graph_base: str = ""
     queries: Path | None = None
     proxies: tuple[str, ...] = ()
+    operator: Operator | None = None

@@ -2,7 +2,7 @@
 Changes of versions by subject, a page at a time, read as a stream.
 
 A change holds its removed lines, sorted, and then its added ones, sorted. Two readers go through it, one for each kind,
-and meet at each subject.
+and meet at each subject; each goes through it again for blank nodes, if it comes so far.
 
 Source: Timbuctoo exchange protocol, "N-Quads U.D."
 """
@@ -19,7 +19,7 @@ from typing import Final
 import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
 
-from sparql.web.sections import Section, added_part, chunks, grouped, removed_part
+from sparql.web.sections import Section, added_part, chunks, grouped, named_first, rank, removed_part
 from sparql.web.terms import LONG, Value, value
 
 SUBJECTS: Final = 50
@@ -86,7 +86,7 @@ class Page:
     A part of a change.
 
     Attributes:
-        subjects: In the order of the file.
+        subjects: Named ones in the order of the file, then blank nodes.
         after: The last of them if there are more, to begin the next page after; else None.
         before: What the page before this one begins after: a subject, or empty for the beginning; None on the first.
     """
@@ -98,7 +98,7 @@ class Page:
 
 def read(path: Path, after: str = "") -> Page:
     """
-    A page of a filed change: the subjects that follow `after`, or the first ones.
+    A page of a filed change: the subjects that follow `after`, or the first ones; blank nodes come last.
 
     Raises:
         OSError: The file cannot be read.
@@ -106,8 +106,8 @@ def read(path: Path, after: str = "") -> Page:
         SyntaxError: It holds a line that is none.
     """
     start = f"<{after}>".encode() if after else b""
-    removed = Section(removed_part(chunks(path)), start, SUBJECTS + 1)
-    added = Section(added_part(chunks(path)), start, SUBJECTS + 1)
+    removed = Section(named_first(lambda: removed_part(chunks(path))), start, SUBJECTS + 1)
+    added = Section(named_first(lambda: added_part(chunks(path))), start, SUBJECTS + 1)
     subjects: list[Subject] = []
     rows, more = 0, False
     for term, gone, come in grouped(removed.lines(), added.lines()):
@@ -212,5 +212,5 @@ def _kind(found: Value) -> tuple[str, str, str]:
 
 def _before(removed: Iterable[bytes], added: Iterable[bytes]) -> str:
     """What the page before begins after: the subject that stands a page further ahead, if there is one."""
-    passed = sorted({*removed, *added})
+    passed = sorted({*removed, *added}, key=rank)
     return passed[-SUBJECTS - 1][1:-1].decode() if len(passed) > SUBJECTS else ""

@@ -19,7 +19,7 @@ from sparql.query.edition import Editions
 from sparql.query.kept import Result
 from sparql.query.recall import Asked, Recall
 from sparql.query.recent import Recent, Reply
-from sparql.query.request import METHODS, HttpRequest, QueryRequest, read_request
+from sparql.query.request import METHODS, HttpRequest, QueryRequest, UpdateRequest, read_request
 from sparql.query.results import quality
 from sparql.query.ticket import Ticket
 from sparql.web.address import Addresses
@@ -27,6 +27,7 @@ from sparql.web.client import Client, Message, Receive, Send, encode, header, sp
 from sparql.web.gateway import Gateway
 from sparql.web.headers import OPEN, PREFLIGHT
 from sparql.web.refusal import refuse
+from sparql.web.updating import Updating
 
 PATH: Final = "/sparql"
 SPOOL_CHUNK: Final = 1 << 16
@@ -41,13 +42,16 @@ log = logging.getLogger(__name__)
 
 
 class Endpoint:
-    """Answers what asks a query; hands all else to the pages."""
+    """Answers what asks a query, has updates carried out; hands all else to the pages."""
 
-    def __init__(self, recall: Recall, editions: Editions, pages: Gateway, addresses: Addresses) -> None:
+    def __init__(
+        self, recall: Recall, editions: Editions, pages: Gateway, addresses: Addresses, updating: Updating
+    ) -> None:
         self._recall = recall
         self._editions = editions
         self._pages = pages
         self._addresses = addresses
+        self._updating = updating
         self._recent = Recent(editions)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -63,6 +67,8 @@ class Endpoint:
             request = await _read(scope, client)
             if request is None:
                 await self._pages(scope, receive, send)
+            elif isinstance(request, UpdateRequest):
+                await self._updating.answer(request, scope, client)
             else:
                 await self.answer(request, scope, client)
         except SparqlError as error:
@@ -137,8 +143,8 @@ async def _send(result: Result, headers: list[tuple[bytes, bytes]], scope: Messa
         await _send_chunks(result, headers, client)
 
 
-async def _read(scope: Message, client: Client) -> QueryRequest | None:
-    """The query to answer, or None when a page or a description is wanted."""
+async def _read(scope: Message, client: Client) -> QueryRequest | UpdateRequest | None:
+    """The operation that is asked for, or None when a page or a description is wanted."""
     method, accept = scope["method"], header(scope, b"accept")
     query_string = scope["query_string"].decode("latin-1")
     if method in ("GET", "HEAD") and _wants_page(accept, query_string):

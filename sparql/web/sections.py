@@ -1,5 +1,7 @@
 """
-The two sorted parts of a change, read as streams and by subject.
+The two sorted parts of a change, read as streams and by subject: named ones first, blank nodes after all of them.
+
+A blank node of a dump has a Skolem IRI here, which says nothing to a reader who has not seen what leads to it.
 
 What stands before the subject that is wanted is passed by in chunks of a mebibyte of which only the last lines are
 looked at, so a place deep inside ten million lines costs unpacking and no more.
@@ -11,15 +13,21 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
 from isal import igzip
 
+from sparql.rdf import GENID
+
 CHUNK: Final = 1 << 20
+_GENID: Final = GENID.encode()
+_BLANK: Final = re.compile(rb"^[-+]<[^>\n]*" + re.escape(_GENID) + rb"[^\n]*\n", re.MULTILINE)
+"""A line about a blank node."""
 REMOVED: Final = b"-"
 ADDED: Final = b"+"
 
@@ -50,6 +58,29 @@ def added_part(change: Iterable[bytes]) -> Iterator[bytes]:
             yield chunk[end:]
             break
     yield from remaining
+
+
+def named_first(part: Callable[[], Iterable[bytes]]) -> Iterator[bytes]:
+    """Yield the chunks of a part that can be read twice: what is about named subjects, then about blank nodes."""
+    for chunk in part():
+        named = b"" if _all_blank(chunk) else _BLANK.sub(b"", chunk) if _GENID in chunk else chunk
+        if named:
+            yield named
+    for chunk in part():
+        blank = chunk if _all_blank(chunk) else b"".join(_BLANK.findall(chunk)) if _GENID in chunk else b""
+        if blank:
+            yield blank
+
+
+def rank(term: bytes) -> tuple[bool, bytes]:
+    """What subjects are ordered by."""
+    return _GENID in term, term
+
+
+def _all_blank(chunk: bytes) -> bool:
+    """Whether each line is about a blank node, as far as the first and the last tell: the lines are sorted."""
+    first, found, _ = _subject_at(chunk, 0).partition(_GENID)
+    return bool(found) and _subject_at(chunk, _last_line(chunk)).startswith(first + found)
 
 
 def _border(chunk: bytes) -> int:
@@ -88,7 +119,7 @@ class Section:
         """Yield subject and line, without its sign, of what follows the start."""
         remaining = iter(self._chunks)
         for chunk in remaining:
-            if not self._start or _subject_at(chunk, _last_line(chunk)) > self._start:
+            if not self._start or rank(_subject_at(chunk, _last_line(chunk))) > rank(self._start):
                 yield from self._beginning(chunk)
                 break
             self._pass(_last_subjects(chunk, self._keep))
@@ -97,7 +128,7 @@ class Section:
 
     def _beginning(self, chunk: bytes) -> Iterator[tuple[bytes, bytes]]:
         for term, line in _lines(chunk):
-            if term > self._start:
+            if not self._start or rank(term) > rank(self._start):
                 yield term, line
             else:
                 self._pass((term,))
@@ -112,7 +143,7 @@ def grouped(
     removed: Iterable[tuple[bytes, bytes]], added: Iterable[tuple[bytes, bytes]]
 ) -> Iterator[tuple[bytes, Iterator[bytes], Iterator[bytes]]]:
     """
-    Yield each subject of two sorted series of subject and line, with its lines in both, removed ones first.
+    Yield each subject of two series, sorted by `rank`, of subject and line, with its lines in both, removed ones first.
 
     The lines have to be read in this order, before the next subject is asked for.
     """
@@ -138,8 +169,8 @@ class _Kinds:
             yield line
 
 
-def _key(marked: tuple[bytes, bool, bytes]) -> tuple[bytes, bool]:
-    return marked[0], marked[1]
+def _key(marked: tuple[bytes, bool, bytes]) -> tuple[bool, bytes, bool]:
+    return *rank(marked[0]), marked[1]
 
 
 def _lines(chunk: bytes) -> Iterator[tuple[bytes, bytes]]:

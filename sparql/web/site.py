@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from flask import Response, abort, current_app, make_response, render_template, request
@@ -14,6 +14,7 @@ from sparql.errors import StoreError
 from sparql.query.limits import QueryLimits
 from sparql.query.results import quality
 from sparql.web.catalog import Catalog, Record, Site
+from sparql.web.vocabulary import Vocabulary
 
 HTML: Final = "text/html"
 JSON: Final = "application/json"
@@ -38,6 +39,7 @@ class Context:
         limits: What one query may use.
         served: The newest generation that a query worker has open; 0 while none has one.
         ask: Has a query of a page answered.
+        vocabulary: What the query page offers.
     """
 
     catalog: Catalog
@@ -45,6 +47,7 @@ class Context:
     limits: QueryLimits
     served: Callable[[], int]
     ask: Callable[[str, float], bytes] = _nobody
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
 
 def put_context(extensions: dict[str, Any], context: Context) -> None:

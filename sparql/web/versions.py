@@ -49,7 +49,7 @@ def version(name: str, n: int) -> Response:
             version=known[n],
             older=n - 1 if n - 1 in known else None,
             newer=n + 1 if n + 1 in known else None,
-            run=next((run for run in catalog.runs(name) if run.get("version") == n), None),
+            run=catalog.run(name, known[n].get("run", 0)),
             page=page,
             after=after,
             labels=_labels(page) if page else Labels(),

@@ -29,10 +29,11 @@ from harvest.config import load_settings
 from harvest.model import Outcome
 from harvest.pipeline import Desk, opened
 from harvest.seeds import seed_hash
-from harvest.serve import Front, free_port
+from harvest.serve import Front
 from harvest.settings import Settings
 from harvest.status import SCHEDULE, Schedule
 from tests.browser.releases import START, Release, description, published
+from tests.ports import free_port
 from tests.provider import ProviderServer, serving
 
 SHIP = "http://fleet.example/ship/3"

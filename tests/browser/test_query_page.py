@@ -6,7 +6,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -19,9 +18,11 @@ from sparql.query.limits import QueryLimits
 from sparql.rdf import XSD
 from tests.browser.conftest import Watch
 from tests.browser.test_accessibility import judged, prepare
+from tests.processes import is_running, seconds_of
 from tests.query.stores import BASE, Shelf, graph, items
 from tests.web.instance import Server, serve
 from tests.web.records import RECORDS
+from tests.web.test_breaking import workers
 
 Open = Callable[..., Page]
 
@@ -89,18 +90,6 @@ def view(page: Page, name: str) -> Locator:
     """Choose how the result is shown."""
     page.locator(f".tabPanel.active .select_{name}").click()
     return page.locator(f".tabPanel.active .picture.{name}")
-
-
-def processes(root: int) -> set[str]:
-    """The ids of the processes below another one. Source: proc(5), `/proc/[pid]/stat`."""
-    parents = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            parents[stat.parent.name] = stat.read_text().rpartition(")")[2].split()[1]
-    below = {str(root)}
-    while more := {pid for pid, parent in parents.items() if parent in below} - below:
-        below |= more
-    return below - {str(root)}
 
 
 def written(page: Page) -> str:
@@ -402,18 +391,18 @@ def test_stopping_ends_the_query_on_the_server(open_page: Open, lone: Server) ->
     """A query that runs is ended by ending its worker; that is gone long before the query's time is up."""
     page = open_page(base_url=lone.url)
     page.goto("/sparql")
+    before = {pid: seconds_of(pid) for pid in workers(lone)}
     ask(page, ENDLESS)
     expect(message(page)).to_contain_text("The query runs")
-    time.sleep(1)
-    before = processes(lone.process.pid)
-    time.sleep(2)
-    assert before <= processes(lone.process.pid)
+    end = time.monotonic() + TIMEOUT_S / 3
+    while not (busy := [pid for pid, took in before.items() if took + 0.5 < seconds_of(pid) < float("inf")]):
+        assert time.monotonic() < end
+        time.sleep(0.05)
     page.locator("#stop").click()
     expect(message(page)).to_contain_text("Stopped")
-    end = time.monotonic() + TIMEOUT_S / 3
-    while before <= processes(lone.process.pid):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    while any(map(is_running, busy)):
+        assert time.monotonic() < end + TIMEOUT_S / 3
+        time.sleep(0.05)
     expect(page.locator("#run")).to_be_enabled()
     expect(page.locator("#stop")).to_be_hidden()
     ask(page, "ASK {}")

@@ -189,10 +189,10 @@ def test_entities_that_explode_are_refused_quickly(tmp_path: Path) -> None:
     """600 bytes that the parser would make 200 megabytes of."""
     entities = "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(8))
     bomb = XML.format("utf-8").replace("<rdf:RDF", f'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">{entities}]><rdf:RDF', 1)
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(DescriptionError, match="amplification"):
         described(tmp_path, bomb.replace("Räume", "&i;"), BARE, "application/rdf+xml")
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(

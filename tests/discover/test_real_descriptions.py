@@ -296,6 +296,6 @@ def test_a_page_in_place_of_a_description_leads_to_it() -> None:
 def test_large_descriptions_are_read_quickly() -> None:
     """A tick over many providers reads many of them."""
     for row in (row for row in TABLE if "270a" in row.file or "SENESCHAL" in row.file):
-        started = time.perf_counter()
+        started = time.process_time()
         read_description(realdata() / row.file, row.url, "text/turtle", {}, NOW)
-        assert time.perf_counter() - started < 0.2, row.file
+        assert time.process_time() - started < 0.2, row.file

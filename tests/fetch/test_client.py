@@ -369,10 +369,11 @@ def test_the_next_address_is_tried_when_one_does_not_answer(bench: Bench) -> Non
 
 def test_a_refused_connection_is_tried_again(bench: Bench) -> None:
     """Servers are restarted."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    with pytest.raises(TransferError, match=f"127.0.0.1 port {port} cannot be reached.*try 3 of 3"):
-        bench.client(retries=2).get(f"http://127.0.0.1:{port}/", into=bench.into)
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))  # so that nobody else listens there
+        port = deaf.getsockname()[1]
+        with pytest.raises(TransferError, match=f"127.0.0.1 port {port} cannot be reached.*try 3 of 3"):
+            bench.client(retries=2).get(f"http://127.0.0.1:{port}/", into=bench.into)
     assert bench.naps == [1.0, 2.0]
 
 

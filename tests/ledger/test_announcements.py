@@ -191,7 +191,7 @@ def test_asking_what_waits_writes_nothing(made: Ledger, tmp_path: Path) -> None:
     made.announcements.latest("a", IRI)
     made.announcements.held("a")
     made.requests.take(NOW)
-    made.requests.requeue()
+    made.requests.requeue(NOW)
     made.enrol("a", GRAPH)
     made.loading()
     after = {

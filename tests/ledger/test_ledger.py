@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harvest.ledger import Database, Described, Ledger, Step
+from harvest.ledger.requests import BROKEN_OFF, UPDATE
 from harvest.model import Coverage, Finding, Outcome, Validators
 from tests.ledger.samples import GRAPH, IRI, NOW, announced, capture, dataset, later, ledger, version
 
@@ -315,5 +316,25 @@ def test_requests_that_a_crash_left_taken_are_taken_again(made: Ledger) -> None:
     for _ in ids:
         made.requests.take(NOW)
     made.requests.finish(ids[0], {}, NOW)
-    made.requests.requeue()
+    made.requests.requeue(NOW)
     assert [request.id for _ in ids if (request := made.requests.take(NOW))] == ids[1:]
+
+
+def test_an_update_that_a_crash_left_taken_is_not_taken_again(made: Ledger) -> None:
+    """To insert twice is another thing than to insert once; one that nobody took yet is carried out."""
+    taken, waiting = (made.requests.ask(UPDATE, ["CLEAR ALL"], NOW) for _ in range(2))
+    made.requests.take(NOW)
+    made.requests.requeue(NOW)
+    assert made.requests.answer(taken) == BROKEN_OFF
+    request = made.requests.take(NOW)
+    assert request is not None and (request.id, request.names) == (waiting, ("CLEAR ALL",))
+    assert made.requests.take(NOW) is None
+
+
+def test_the_text_of_an_update_is_dropped_with_its_answer(made: Ledger) -> None:
+    """It may have 8 MB, and stands in the archive; the words of other commands are kept."""
+    ids = [made.requests.ask(command, ["word"], NOW) for command in (UPDATE, "run")]
+    for id in ids:
+        made.requests.finish(id, {"ok": True}, NOW)
+    rows = made.database.rows("SELECT names FROM request ORDER BY id")
+    assert [row["names"] for row in rows] == ["[]", '["word"]']

@@ -162,10 +162,10 @@ def test_our_own_can_be_loaded() -> None:
 
 def test_one_slow_handler_does_not_use_up_the_time_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They share a process while all goes well; whoever is at work when it is ended gets one of its own."""
-    source = "import time\ndef slow(version):\n    time.sleep(0.7)\n    return ['http://x/slow']\n"
+    source = "import time\ndef slow(version):\n    time.sleep(1.1)\n    return ['http://x/slow']\n"
     install(tmp_path / "site", monkeypatch, "slow", {"slow": "slow:slow"}, source)
     job = Job(Registered("slow", "slow:slow", "slow 1.2"), filed(tmp_path, "a", b""))
-    wishes = list(ask([job] * 3, threading.Event(), Bounds(1.5)))
+    wishes = list(ask([job] * 3, threading.Event(), Bounds(3)))
     assert [(wish.urls, wish.trouble) for wish in wishes] == [(("http://x/slow",), None)] * 3
 
 

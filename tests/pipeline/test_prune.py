@@ -164,6 +164,9 @@ def test_bytes_that_come_back_while_pruning_stay(instance: Instance, provider: P
     again = threading.Thread(target=crawl.get, args=(f"{provider.url}/a",))
     with instance.desk.workshop.content.guard:
         again.start()
+        while provider.asked("/a") != [200, 200, 200]:
+            again.join(0.01)
+            assert again.is_alive()
         again.join(0.5)
         assert again.is_alive()
         assert [item.uri for item in pruned(instance, Keep(versions=1))] == [f"hash://sha256/{old}"]

@@ -136,7 +136,7 @@ def test_a_killed_run_says_where_it_was_broken_off(
     """The next start tells it, and the next tick has a run of its own."""
     registered()
     release(provider, 1, A1)
-    assert run_and_die(instance, step).returncode == -signal.SIGKILL
+    assert run_and_die(instance, step) == -signal.SIGKILL
     run = latest(instance)
     assert (run.outcome, [finding.kind for finding in run.findings]) == ("failed", ["interrupted"])
     assert (run.steps[-1].name, run.steps[-1].broken, run.steps[-1].ended) == (step, True, run.ended)
@@ -153,7 +153,7 @@ def test_a_run_killed_while_loading_goes_on_in_the_same_run(
     """The step that was broken off stays told, and the rest follows it."""
     registered()
     release(provider, 1, A1)
-    assert run_and_die(instance, "load").returncode == -signal.SIGKILL
+    assert run_and_die(instance, "load") == -signal.SIGKILL
     run = latest(instance)
     assert run.outcome == "committed"
     names = [(step.name, step.broken) for step in run.steps]
@@ -168,7 +168,7 @@ def test_a_run_killed_while_it_waits_goes_on(
     """Its dumps are filed, so it is one run with a long wait and no failure."""
     registered()
     release(provider, 1, A1)
-    assert run_and_die(instance, "wait").returncode == -signal.SIGKILL
+    assert run_and_die(instance, "wait") == -signal.SIGKILL
     instance.clock.forward(days=20)
     [result] = instance.tick("p")
     assert result.outcome is Outcome.COMMITTED

@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode
 from harvest.archive.history import Archive
 from harvest.archive.layout import name_of
 from harvest.archive.verify import verify
-from harvest.errors import StoppedError, UnknownName
+from harvest.errors import StoppedError, StorageError, UnknownName
 from harvest.pipeline.tracking import Plan, Tracked, as_json, track
 from sparql.rdf import HARVEST, PROV
 from tests.archive.preston import unpacked
@@ -336,6 +336,34 @@ def test_what_is_filed_is_tracked_by_its_hash(instance: Instance, provider: Prov
     spelt = f"zip:{uri}!/%61.ttl"
     assert asked(tracked(instance, spelt, depth=0)) == [(f"zip:{uri}!/a.ttl", 0, None)]
     assert provider.requests == []
+
+
+def test_an_archive_that_cannot_be_read_costs_its_entries_alone(instance: Instance, provider: ProviderServer) -> None:
+    """A bad sector under one file is no reason to ask for nothing else."""
+    body = zipped(a_ttl=TTL)
+    tracked(instance, provider.put("/a.zip", body, "application/zip"), depth=0)
+    place = instance.desk.workshop.content.path(sha256(body))
+    place.unlink()
+    place.symlink_to("/proc/self/mem")  # a file whose first byte gives EIO
+    uri = f"hash://sha256/{sha256(body)}"
+    bad, good = tracked(instance, f"zip:{uri}!/a.ttl", provider.put("/b.ttl", TTL), depth=0).answers
+    assert bad.version is None
+    assert bad.reason == (
+        f"{uri} is filed, but cannot be read: Input/output error; `harvest archive verify` tells what else is damaged"
+    )
+    assert good.version is not None and good.reason is None
+
+
+def test_a_disk_that_takes_nothing_ends_it(instance: Instance, provider: ProviderServer) -> None:
+    """It would take nothing of the others either, and every one of them would be asked for in vain."""
+    body = zipped(a_ttl=TTL)
+    url = provider.put("/a.zip", body, "application/zip")
+    first = tracked(instance, url, depth=0)
+    assert first.answers[0].version is not None
+    digest = sha256(TTL)
+    (instance.settings.data_dir / "content" / digest[:2] / digest[2:4] / digest / "in the way").mkdir(parents=True)
+    with pytest.raises(StorageError, match="cannot be filed"):
+        tracked(instance, url)
 
 
 def test_a_lost_ledger_knows_it_all_from_the_log(instance: Instance, provider: ProviderServer) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,41 +12,18 @@ from sparql.errors import ForbiddenError, SparqlError
 from sparql.query.federation import Pools
 from sparql.query.limits import QueryLimits
 from sparql.query.syntax import Grammar
+from tests.elsewhere import Elsewhere, answering
 from tests.query.stores import Shelf, items
 from tests.query.test_pool import BASE_IRI, request, ticket, whole
 
 ALLOWED = "http://example.org/sparql"
-ANSWER = b'{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","value":"from afar"}}]}}'
-
-
-class Elsewhere(BaseHTTPRequestHandler):
-    """An endpoint with one answer."""
-
-    asked: list[str] = []  # noqa: RUF012  # One server, one list.
-
-    def do_POST(self) -> None:
-        self.asked.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        self.send_response(200)
-        self.send_header("Content-Type", "application/sparql-results+json")
-        self.send_header("Content-Length", str(len(ANSWER)))
-        self.end_headers()
-        self.wfile.write(ANSWER)
-
-    def log_message(self, *_: object) -> None:
-        return
 
 
 @pytest.fixture
-def elsewhere() -> Iterator[str]:
-    """The address of another endpoint on this machine."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    Elsewhere.asked.clear()
-    yield f"http://127.0.0.1:{server.server_port}/sparql"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def elsewhere() -> Iterator[Elsewhere]:
+    """Another endpoint on this machine."""
+    with answering() as server:
+        yield server
 
 
 def answered(root: Path, service: tuple[str, ...], *queries: str) -> list[str | SparqlError]:
@@ -71,11 +46,11 @@ def answered(root: Path, service: tuple[str, ...], *queries: str) -> list[str | 
     return asyncio.run(test())
 
 
-def test_an_endpoint_on_the_list_is_asked_and_no_other(elsewhere: str, tmp_path: Path) -> None:
+def test_an_endpoint_on_the_list_is_asked_and_no_other(elsewhere: Elsewhere, tmp_path: Path) -> None:
     """Federation is of use between institutions that trust each other, and a hole in the wall for all others."""
     shelf = Shelf(tmp_path)
     shelf.add(items(10))
-    there, other = elsewhere, elsewhere.replace("/sparql", "/other")
+    there, other = elsewhere.url, elsewhere.url.replace("/sparql", "/other")
     results = answered(
         shelf.root,
         (there,),
@@ -88,16 +63,16 @@ def test_an_endpoint_on_the_list_is_asked_and_no_other(elsewhere: str, tmp_path:
     assert isinstance(results[1], ForbiddenError) and "does not ask that one" in results[1].message
     assert isinstance(results[2], ForbiddenError)
     assert results[3] == "service\r\n30\r\n"
-    assert len(Elsewhere.asked) == 1
+    assert len(elsewhere.asked) == 1
 
 
-def test_without_a_list_nothing_is_asked(elsewhere: str, tmp_path: Path) -> None:
+def test_without_a_list_nothing_is_asked(elsewhere: Elsewhere, tmp_path: Path) -> None:
     """The default: whoever may query must not make this machine send requests."""
     shelf = Shelf(tmp_path)
     shelf.add(items(10))
-    (refused,) = answered(shelf.root, (), f"SELECT ?x {{ SERVICE <{elsewhere}> {{ ?s ?p ?x }} }}")
+    (refused,) = answered(shelf.root, (), f"SELECT ?x {{ SERVICE <{elsewhere.url}> {{ ?s ?p ?x }} }}")
     assert isinstance(refused, ForbiddenError) and "asks no other one" in refused.message
-    assert Elsewhere.asked == []
+    assert elsewhere.asked == []
 
 
 @pytest.mark.parametrize(

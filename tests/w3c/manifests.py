@@ -132,7 +132,7 @@ def _case(manifest: Manifest, entry: Node) -> Case:
         kind=manifest.text(entry, f"{RDF}type").rpartition("#")[2],
         text=_text(manifest, action),
         default=tuple(Graph(node.value, node.value) for node in defaults if isinstance(node, NamedNode)),
-        named=tuple(_graph(manifest, node) for node in [*named, *manifest.all(entry, f"{UT}graphData")]),
+        named=tuple(graph_of(manifest, node) for node in [*named, *manifest.all(entry, f"{UT}graphData")]),
         result=result.value if isinstance(result, NamedNode) else None,
         lax=manifest.one(entry, f"{MF}resultCardinality") == NamedNode(f"{MF}LaxCardinality"),
     )
@@ -150,7 +150,8 @@ def _text(manifest: Manifest, action: Node | None) -> str:
     return manifest.text(action, f"{QT}query", f"{UT}request")
 
 
-def _graph(manifest: Manifest, node: Node) -> Graph:
+def graph_of(manifest: Manifest, node: Node) -> Graph:
+    """The named graph that a node of a manifest tells of."""
     if isinstance(node, NamedNode):
         return Graph(node.value, node.value)
     source = manifest.text(node, f"{QT}graph", f"{UT}graph")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ import requests
 from sparql.query.limits import QueryLimits
 from sparql.web.app import Application, create_app
 from sparql.web.catalog import Record, Site
+from tests.ports import free_port
 
 VARIABLE = "SPARQL_TEST_INSTANCE"
 ROOT = Path(__file__).resolve().parents[2]
@@ -138,9 +138,7 @@ def serve(
     queries: Path | None = None,
 ) -> Server:
     """Start a server over a catalog folder and a store, and wait until it answers, and can answer queries too."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     told = {"folder": str(folder), "root": str(root), "limits": asdict(limits), "base_url": base_url or url}
     told["queries"] = str(queries or "")
@@ -157,7 +155,7 @@ def _wait(server: Server, healthy: bool) -> None:
         try:
             if requests.get(f"{server.url}/healthz", timeout=5).status_code == 200 or not healthy:
                 return
-        except requests.ConnectionError:
+        except (requests.ConnectionError, requests.Timeout):
             pass
         time.sleep(0.05)
     server.stop()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -196,7 +195,6 @@ def test_an_example_that_is_mended_comes_back(tmp_path: Path) -> None:
     file = tmp_path / "a.rq"
     file.write_text("ASK {}\n", "utf-8")
     assert read_examples(tmp_path) == []
-    time.sleep(0.01)
     file.write_text("# Title\nASK {}\n", "utf-8")
     assert [example.title for example in read_examples(tmp_path)] == ["Title"]
 

@@ -99,6 +99,15 @@ def test_runs_lead_to_the_ones_before_and_after(instance: Told) -> None:
     assert len([a for a in addresses if a.startswith("/providers/b")]) == 0
 
 
+def test_a_version_leads_to_its_run_however_long_ago(instance: Told) -> None:
+    """A list of runs ends after a hundred; what made a version is asked for by name."""
+    run = instance.commit("a", 1, 10, 10)
+    for n in range(101):
+        instance.fail("a", 20 + n, Finding("fetch", "no"))
+    assert f"/providers/a/runs/{run}" not in Shape(instance.page("/providers/a").text).addresses
+    assert f"/providers/a/runs/{run}" in Shape(instance.page("/providers/a/versions/1").text).addresses
+
+
 def test_bars_stand_where_the_steps_were() -> None:
     """In thousandths of the run; one of no time to speak of is seen all the same, and stays inside."""
     began = datetime(2026, 1, 1, tzinfo=UTC)

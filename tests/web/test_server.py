@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.ports import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -28,8 +30,6 @@ def test_a_port_that_is_taken_is_told() -> None:
 
 def test_an_application_that_fails_ends_the_server() -> None:
     """Rather than leave one that answers nothing."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    done = start("tests.web.instance:application", port)
+    done = start("tests.web.instance:application", free_port())
     assert done.returncode == 1
     assert "SPARQL_TEST_INSTANCE" in done.stderr

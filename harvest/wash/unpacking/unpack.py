@@ -25,8 +25,6 @@ from harvest.wash.unpacking.once import once
 from harvest.wash.unpacking.spool import IN_MEMORY, Filed, Source, Spool
 from harvest.wash.unpacking.volume import Meter, TooLarge, Volume
 
-__all__ = ["LAYERS", "Volume", "opened", "unpack"]
-
 LAYERS: Final = 4
 """Compressions within compressions that `opened` undoes; a deeper one is refused."""
 
