@@ -31,10 +31,8 @@ import marshal
 import socket
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 from enum import IntEnum
-from operator import attrgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from sparql.errors import SparqlError
 
@@ -62,8 +60,7 @@ class Kind(IntEnum):
     BACK = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """
     One query, as a worker gets it.
 
@@ -87,15 +84,12 @@ class Job:
 
     def pack(self) -> bytes:
         """Its bytes."""
-        return marshal.dumps(_VALUES(self))
+        return marshal.dumps(self[:])
 
     @classmethod
     def unpack(cls, data: bytes) -> Job:
         """The job with these bytes."""
         return cls(*marshal.loads(data))
-
-
-_VALUES: Final = attrgetter(*(field.name for field in fields(Job)))
 
 
 def frame(kind: Kind, payload: bytes = b"") -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import pyoxigraph
 
@@ -28,8 +28,7 @@ from sparql.query.syntax import may_be_volatile
 from sparql.query.ticket import Ticket
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """
     A request and what it is called.
 
@@ -116,14 +115,19 @@ class Recall:
         """
         return None if edition is None else f'W/"{edition}-{asked.key}"'
 
-    async def ask(self, asked: Asked, ticket: Ticket) -> Result:
+    async def ask(self, asked: Asked, ticket: Ticket, edition: str | None = None) -> Result:
         """
         The result of a request, when it begins.
+
+        Args:
+            asked: The request.
+            ticket: Its place.
+            edition: The current one, if the caller has just looked.
 
         Raises:
             SparqlError: There is none, and why.
         """
-        cache, edition = self._cache, self._editions.current()
+        cache, edition = self._cache, edition or self._editions.current()
         if cache is None or edition is None:
             return await self._pool.ask(asked.request, ticket)
         if edition != self._edition:

@@ -48,9 +48,9 @@ class Recent:
         self._replies: OrderedDict[Key, Reply] = OrderedDict()
         self._size = 0
 
-    def find(self, accept: str | None, query_string: bytes) -> Reply | None:
-        """The answer to a GET, if it was given over the current data and is still there."""
-        if not self._replies or self._editions.current() != self._edition:
+    def find(self, accept: str | None, query_string: bytes, edition: str | None) -> Reply | None:
+        """The answer to a GET, if it was given over the data of an edition, the current one, and is still there."""
+        if edition is None or edition != self._edition:
             return None
         reply = self._replies.get((accept, query_string))
         if reply is not None:
@@ -59,9 +59,11 @@ class Recent:
 
     def keep(self, accept: str | None, query_string: bytes, reply: Reply, edition: str) -> None:
         """Remember the answer to a GET, given over the data of an edition and not volatile."""
-        if len(reply.body) > LARGEST or len(query_string) > LARGEST or edition != self._editions.current():
+        if len(reply.body) > LARGEST or len(query_string) > LARGEST:
             return
         if edition != self._edition:
+            if edition != self._editions.current():
+                return
             self._replies.clear()
             self._edition, self._size = edition, 0
         key = (accept, query_string)

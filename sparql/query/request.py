@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from pyoxigraph import NamedNode
@@ -31,8 +31,7 @@ Parameters = dict[str, list[str]]
 """The values of each parameter, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class HttpRequest:
+class HttpRequest(NamedTuple):
     """
     What the protocol reads of an HTTP request.
 
@@ -53,8 +52,7 @@ class HttpRequest:
     content_coding: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryRequest:
+class QueryRequest(NamedTuple):
     """
     One query operation. Its kind is not here: only the store's own parser can tell it.
 

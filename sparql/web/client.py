@@ -125,8 +125,11 @@ class Client:
 
 def header(scope: Message, name: bytes) -> str | None:
     """The value of a request header, repeated ones joined, or None."""
-    values = [value for key, value in scope["headers"] if key == name]
-    return b", ".join(values).decode("latin-1") if values else None
+    found: bytes | None = None
+    for key, value in scope["headers"]:
+        if key == name:
+            found = value if found is None else found + b", " + value
+    return None if found is None else found.decode("latin-1")
 
 
 def speaks_1_0(scope: Message) -> bool:

@@ -56,8 +56,8 @@ class Endpoint:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        client = Client(receive, send)
-        if (reply := self._recently(scope)) is not None:
+        client, edition = Client(receive, send), self._editions.current()
+        if (reply := self._recently(scope, edition)) is not None:
             await client.reply(200, reply.headers, reply.body)
             return
         try:
@@ -70,15 +70,15 @@ class Endpoint:
             elif isinstance(request, UpdateRequest):
                 await self._updating.answer(request, scope, client)
             else:
-                await self.answer(request, scope, client)
+                await self.answer(request, scope, client, None if scope["method"] == "POST" else edition)
         except SparqlError as error:
             await refuse(error, METHODS, scope, client)
         finally:
             client.unwatch()
 
-    async def answer(self, request: QueryRequest, scope: Message, client: Client) -> None:
+    async def answer(self, request: QueryRequest, scope: Message, client: Client, edition: str | None = None) -> None:
         """
-        Send what a request asks for.
+        Send what a request asks for; `edition` is the current one, if the caller has just looked.
 
         Raises:
             SparqlError: There is nothing to send, and nothing was sent.
@@ -94,19 +94,21 @@ class Endpoint:
                 return
         ticket = Ticket(client.watch, self._addresses.of(scope))
         client.when_gone(lambda: ticket.end(ClientGone("The client went away.")))
-        result = await self._recall.ask(asked, ticket)
+        result = await self._recall.ask(asked, ticket, edition)
         try:
             headers = self._headers(asked, result)
             self._remember(scope, result, headers)
+            if self._recall.remembers:
+                headers.append((b"x-cache", b"hit" if result.remembered else b"miss"))
             await _send(result, headers, scope, client)
         finally:
             result.close()
 
-    def _recently(self, scope: Message) -> Reply | None:
+    def _recently(self, scope: Message, edition: str | None) -> Reply | None:
         """The answer that the same request got a moment ago, if it asks for no less than all of it."""
         if scope["method"] != "GET" or header(scope, b"if-none-match") is not None:
             return None
-        return self._recent.find(header(scope, b"accept"), scope["query_string"])
+        return self._recent.find(header(scope, b"accept"), scope["query_string"], edition)
 
     def _remember(self, scope: Message, result: Result, headers: list[tuple[bytes, bytes]]) -> None:
         if result.whole is None or result.volatile or not self._recall.remembers:
@@ -114,14 +116,11 @@ class Endpoint:
         edition = self._editions.of(result.generation)
         if edition is None or scope["method"] != "GET" or scope["path"] != PATH:
             return
-        told = [(name, b"hit" if name == b"x-cache" else value) for name, value in headers]
-        reply = Reply([*told, _length(len(result.whole))], result.whole)
+        reply = Reply([*headers, (b"x-cache", b"hit"), _length(len(result.whole))], result.whole)
         self._recent.keep(header(scope, b"accept"), scope["query_string"], reply, edition)
 
     def _headers(self, asked: Asked, result: Result) -> list[tuple[bytes, bytes]]:
         headers = [(b"content-type", result.form.content_type.encode()), *_OPEN]
-        if self._recall.remembers:
-            headers.append((b"x-cache", b"hit" if result.remembered else b"miss"))
         etag = None if result.volatile else self._recall.etag(asked, self._editions.of(result.generation))
         if etag is None:
             return [*headers, (b"cache-control", b"no-store")]

@@ -3,7 +3,7 @@ The HTTP server: Granian, one process, ASGI.
 
 Measured with 8 connections on point lookups: two to three times the requests per second of the same as WSGI, under
 gunicorn's threads or Granian's. And unlike Granian's WSGI side, its ASGI side breaks the connection off when a response
-fails on its way, and tells when a client is gone.
+fails on its way, and tells when a client is gone. With uvloop, it answers a tenth more of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from granian import Granian
-from granian.constants import HTTPModes, Interfaces
+from granian.constants import HTTPModes, Interfaces, Loops
 from granian.log import LogLevels
 
 from sparql.query.sandbox import die_with_parent
@@ -52,6 +52,7 @@ def run(target: str, host: str, port: int, parent: int | None = None) -> None:
         interface=Interfaces.ASGI,
         workers=1,
         http=HTTPModes.http1,
+        loop=Loops.uvloop,
         websockets=False,
         log_level=LogLevels.warning,
         workers_kill_timeout=STOP_S,

@@ -104,11 +104,11 @@ def test_memory_is_bounded(shelf: Shelf) -> None:
     count = 3 * BOUND // LARGEST
     for number in range(count):
         recent.keep("", b"%d" % number, Reply([], body), edition)
-    kept = [number for number in range(count) if recent.find("", b"%d" % number)]
+    kept = [number for number in range(count) if recent.find("", b"%d" % number, edition)]
     assert kept == list(range(kept[0], count))
     assert BOUND // 2 < len(kept) * LARGEST <= BOUND
     recent.keep("", b"large", Reply([], body + b"x"), edition)
-    assert recent.find("", b"large") is None
+    assert recent.find("", b"large", edition) is None
 
 
 def test_an_answer_of_data_that_are_gone_is_not_taken(shelf: Shelf) -> None:
@@ -118,4 +118,4 @@ def test_an_answer_of_data_that_are_gone_is_not_taken(shelf: Shelf) -> None:
     assert before is not None
     shelf.add(items(10, first=500))
     recent.keep("", b"query", Reply([], b"old"), before)
-    assert recent.find("", b"query") is None
+    assert recent.find("", b"query", before) is None
