@@ -15,11 +15,15 @@ from typing import Any
 
 from bench import front
 from bench.errors import Disagreement
+from bench.family import processor_s
 from harvest.settings import Settings
 
 PATIENCE_S = 900.0
 STOP_S = 30.0
 _LOOK_S = 0.5
+_REST_S = 2.0
+_REST_SHARE = 0.1
+"""Of a core, that an instance takes which looks at its providers every second."""
 _COMMAND = [sys.executable, "-c", "from harvest.cli import main; main()", "serve", "--config"]
 
 
@@ -71,6 +75,22 @@ class Served:
                 told = self.log.read_text(errors="replace")[-1000:]
                 raise Disagreement(f"{name} had no version {version} within {PATIENCE_S:g} s: {told}")
             time.sleep(_LOOK_S)
+
+    def rest(self) -> None:
+        """
+        Wait until the instance has nothing to do: after an import the store compacts its files for some seconds.
+
+        Raises:
+            Disagreement: It goes on for a quarter of an hour.
+        """
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            before = processor_s(self.pid)
+            time.sleep(_REST_S)
+            if processor_s(self.pid) - before < _REST_SHARE * _REST_S:
+                return
+            if time.monotonic() > end:
+                raise Disagreement(f"the instance had work to do for {PATIENCE_S:g} s that nobody gave it")
 
 
 @contextmanager

@@ -44,6 +44,7 @@ def _row(ground: Ground, served: Served, names: dict[str, str], connections: int
     triples, newest = ground.scale.triples, list(names)[-1]
     items = Recipe(triples).items
     query = path(served.url, QUERY)
+    served.rest()
     idle = [
         wrk.run(served.url, Load(query, items, turn * 104_729, connections=connections), ground.scale.wrk_s)
         for turn in range(ground.scale.rounds)

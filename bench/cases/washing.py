@@ -28,7 +28,7 @@ from harvest.wash import process
 from harvest.wash.canonical import Washed, wash
 from harvest.wash.launder import launder
 from harvest.wash.leaves import Terms
-from harvest.wash.unpacking.unpack import Volume
+from harvest.wash.unpacking.volume import Volume
 
 KINDS = (("2 % of them touch blank nodes", 0.05), ("30 % of them touch blank nodes", 0.8))
 """What is told of a file, and the share of items with an address: three of the eight triples of those touch it."""

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 START_S: Final = 60.0
 AGAIN_S: Final = 1.0
 """How long to wait before a worker that did not even start is replaced."""
-BRISK_S: Final = 0.01
+BRISK_S: Final = 0.003
 """For how long a query is taken for one that is done at once."""
 ALONE_S: Final = 0.0005
 """Where queries take less than this, one worker answers as many as a front can pass on, and the caches are its own."""

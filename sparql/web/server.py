@@ -8,6 +8,7 @@ fails on its way, and tells when a client is gone. With uvloop, it answers a ten
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import socket
@@ -57,6 +58,9 @@ def run(target: str, host: str, port: int, parent: int | None = None) -> None:
         log_level=LogLevels.warning,
         workers_kill_timeout=STOP_S,
     )
+    # What is imported now is shared with the child, as long as neither's collector of garbage writes to it.
+    gc.collect()
+    gc.freeze()
     server.serve(target_loader=partial(_load, os.getpid()))
 
 
