@@ -20,9 +20,9 @@ log = logging.getLogger(__name__)
 START_S: Final = 60.0
 AGAIN_S: Final = 1.0
 """How long to wait before a worker that did not even start is replaced."""
-BRISK_S: Final = 0.003
+BRISK_S: Final = 0.01
 """For how long a query is taken for one that is done at once."""
-ALONE_S: Final = 0.0005
+ALONE_S: Final = 0.0006
 """Where queries take less than this, one worker answers as many as a front can pass on, and the caches are its own."""
 GROW_S: Final = 1.0
 """Seconds between two starts of workers that are not needed yet."""

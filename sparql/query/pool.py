@@ -26,7 +26,6 @@ from sparql.query.results import FORMATS
 from sparql.query.ticket import Place, Ticket
 from sparql.store.generations import Generations
 
-CROWDED_TICK_S: Final = 0.002
 BUSY_TICK_S: Final = 0.005
 IDLE_TICK_S: Final = 1.0
 
@@ -190,7 +189,7 @@ class Pool:
                 await self._look.wait()
                 timer.cancel()
             else:
-                await asyncio.sleep(CROWDED_TICK_S if self._queue else BUSY_TICK_S)
+                await asyncio.sleep(BUSY_TICK_S)
 
     def _look_at_place(self, place: Place) -> None:
         waited = time.monotonic() - place.since
