@@ -164,7 +164,7 @@ def test_what_was_sent_behind_a_query_that_is_ended_is_asked_again(shelf: Shelf)
         assert isinstance(await endless, QueryTimeout)
         assert worker not in pool._crew.workers
 
-    run(shelf, QueryLimits(workers=1, spare=0, paused=0, timeout_s=0.3), test)
+    run(shelf, QueryLimits(workers=1, spare=0, paused=0, timeout_s=1), test)
 
 
 def test_a_worker_that_dies_loses_its_own_query_alone(shelf: Shelf) -> None:
