@@ -7,10 +7,11 @@ An answer is JSON: `ok`, and `results` with one object a provider or file.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -42,6 +43,22 @@ WRITTEN = Finding("updates", "its graph is written by SPARQL updates (`harvest u
 Answer = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """
+    How long the answer to a request is waited for, in seconds.
+
+    Attributes:
+        taken_s: Until somebody takes it.
+        poll_s: Between two looks.
+        answered_s: Until it is answered.
+    """
+
+    taken_s: float
+    poll_s: float
+    answered_s: float = math.inf
+
+
 def carry_out(settings: Settings, command: str, names: Sequence[str], on_step: Callable[[str, str], None]) -> Answer:
     """
     The answer to a command.
@@ -62,12 +79,24 @@ def carry_out(settings: Settings, command: str, names: Sequence[str], on_step: C
 def _handed_over(settings: Settings, command: str, names: Sequence[str]) -> Answer | None:
     """The answer of the process that has the data directory; None when it takes no requests (any more)."""
     ledger = Ledger(Database(settings.data_dir / LEDGER))
-    id = ledger.requests.ask(command, names, now_utc())
+    return awaited(ledger, ledger.requests.ask(command, names, now_utc()), Patience(PATIENCE_S, POLL_S))
+
+
+def awaited(ledger: Ledger, id: int, patience: Patience) -> Answer | None:
+    """
+    The answer to a request; None when nobody took it in time, and it is withdrawn.
+
+    Raises:
+        TimeoutError: It was taken, and the answer did not come in time.
+    """
     asked = time.monotonic()
     while (answer := ledger.requests.answer(id)) is None:
-        if time.monotonic() - asked > PATIENCE_S and ledger.requests.withdraw(id):
+        waited = time.monotonic() - asked
+        if waited > patience.taken_s and ledger.requests.withdraw(id):
             return None
-        time.sleep(POLL_S)
+        if waited > patience.answered_s:
+            raise TimeoutError
+        time.sleep(patience.poll_s)
     return answer
 
 

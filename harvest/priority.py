@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Final, TypeVar
 
 T = TypeVar("T")
@@ -29,9 +29,7 @@ def aside(context: AbstractContextManager[T]) -> Iterator[T]:
 
     So that what it starts has stepped aside as well: a store compacts its files in threads of its own.
     """
-    with ThreadPoolExecutor(1, "aside", initializer=step_aside) as thread:
+    with ThreadPoolExecutor(1, "aside", initializer=step_aside) as thread, ExitStack() as stack:
         entered = thread.submit(context.__enter__).result()
-        try:
-            yield entered
-        finally:
-            thread.submit(context.__exit__, None, None, None).result()
+        stack.push(lambda *raised: thread.submit(context.__exit__, *raised).result())
+        yield entered

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Final
 
 import harvest.errors
@@ -10,6 +9,7 @@ import sparql.errors
 from harvest.errors import HarvestError
 from harvest.ledger import Database, Ledger
 from harvest.ledger.requests import UPDATE
+from harvest.orders import Patience, awaited
 from harvest.pipeline import now_utc
 from harvest.pipeline.instance import LEDGER
 from harvest.settings import Settings
@@ -28,7 +28,7 @@ class Updates:
     def __init__(self, settings: Settings) -> None:
         self._path = settings.data_dir / LEDGER
         # An update before this one may take its time, too.
-        self._patience_s = 2 * settings.query.update_timeout_s + SPARE_S
+        self._patience = Patience(TAKEN_S, POLL_S, 2 * settings.query.update_timeout_s + SPARE_S)
         self._base_url = settings.base_url
 
     def __call__(self, text: str) -> dict[str, Any]:
@@ -46,19 +46,17 @@ class Updates:
 
     def _answer(self, ledger: Ledger, text: str) -> dict[str, Any]:
         id = ledger.requests.ask(UPDATE, [text], now_utc())
-        asked = time.monotonic()
-        while (answer := ledger.requests.answer(id)) is None:
-            waited = time.monotonic() - asked
-            if waited > TAKEN_S and ledger.requests.withdraw(id):
-                raise UpdateNotTaken(
-                    f"The process that harvests did not take the update within {TAKEN_S:g} s; nothing was changed."
-                )
-            if waited > self._patience_s:
-                raise UpdateUnanswered(
-                    f"The update goes on after {waited:.0f} s. What becomes of it will stand on the page of its graph "
-                    f"({self._base_url}/providers/); do not send it again before."
-                )
-            time.sleep(POLL_S)
+        try:
+            answer = awaited(ledger, id, self._patience)
+        except TimeoutError as error:
+            raise UpdateUnanswered(
+                f"The update goes on after {self._patience.answered_s:.0f} s. What becomes of it will stand on the "
+                f"page of its graph ({self._base_url}/providers/); do not send it again before."
+            ) from error
+        if answer is None:
+            raise UpdateNotTaken(
+                f"The process that harvests did not take the update within {TAKEN_S:g} s; nothing was changed."
+            )
         return answer
 
 

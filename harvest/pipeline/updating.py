@@ -153,7 +153,7 @@ def _harvest(workshop: Workshop, announcement: Announcement, provider: Provider)
             "The instance shuts down; what the update made is filed, and becomes a version at the next start. Do not "
             "send it again."
         ) from error
-    except Exception as error:
+    except Exception as error:  # whatever it was: an update that is told to have failed must not be harvested later
         if any(version.provider == provider.name for version in ledger.loading()):
             raise UpdateUnanswered(
                 f"The new version is filed but could not be loaded ({error}); that is tried again every minute. Do not "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sparql.query.ticket import Place
 
@@ -47,11 +47,12 @@ class FairQueue:
         most = max(self._waiting.values(), key=lambda places: (len(places), places is own))
         return most.pop()
 
-    def put_back(self, place: Place) -> None:
-        """Let a place that had been taken already go before all others, however many wait."""
-        client = place.ticket.client
-        self._waiting.setdefault(client, deque()).appendleft(place)
-        self._waiting.move_to_end(client, last=False)
+    def put_back(self, places: Sequence[Place]) -> None:
+        """Let places that had been taken already go before all others, in their order, however many wait."""
+        for place in reversed(places):
+            client = place.ticket.client
+            self._waiting.setdefault(client, deque()).appendleft(place)
+            self._waiting.move_to_end(client, last=False)
 
     def pop(self) -> Place | None:
         """Take the place whose turn it is; None when nobody waits."""

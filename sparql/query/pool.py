@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -116,8 +117,7 @@ class Pool:
         if worker.finish():
             self._offer(worker)
         else:
-            for place in reversed(worker.take_back()):
-                self._put_back(place)
+            self._put_back(worker.take_back())
             self._look.set()
 
     def _offer(self, worker: WorkerProcess) -> None:
@@ -157,10 +157,11 @@ class Pool:
                 return
             self._begin(worker, place, True)
 
-    def _put_back(self, place: Place) -> None:
-        """Look for another worker for a query that was sent to one already."""
-        place.ticket.leave = place.leave
-        self._queue.put_back(place)
+    def _put_back(self, places: Sequence[Place]) -> None:
+        """Look for other workers for queries that were sent to one already."""
+        for place in places:
+            place.ticket.leave = place.leave
+        self._queue.put_back(places)
 
     def _enqueue(self, place: Place, queue: FairQueue) -> None:
         place.ticket.leave = place.leave
@@ -176,8 +177,7 @@ class Pool:
                 for place in queue:
                     self._look_at_place(place)
             for worker in self._crew.workers:
-                for place in reversed(worker.held_up(time.monotonic())):
-                    self._put_back(place)
+                self._put_back(worker.held_up(time.monotonic()))
             self._lanes.look(self._crew.workers)
             self._crew.keep()
             self._serve_queues()

@@ -6,7 +6,7 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,9 +22,9 @@ AHEAD: Final = 8
 AHEAD_S: Final = 0.002
 """Processor time that they may take together, as far as the last ones tell."""
 WEIGHT: Final = 0.1
-"""How much the last query says of how long the next will take, and ..."""
+"""How much the last query says of how long the next will take."""
 TELLING_S: Final = 0.01
-"""... the most that it may say: one long query does not make those after it long."""
+"""What it is taken for at most: one long query does not make those after it long."""
 LEFT_S: Final = 0.02
 """How long a query may take that nobody waits for any more when it begins."""
 
@@ -37,12 +37,12 @@ class Events:
     Attributes:
         ready: It has opened the current generation and can be given a query.
         done: Its query is answered, or it has ended.
-        returned: It will not answer this query, which was sent behind another one.
+        returned: It will not answer these queries, which were sent behind another one.
     """
 
     ready: Callable[[WorkerProcess], None]
     done: Callable[[WorkerProcess], None]
-    returned: Callable[[Place], None]
+    returned: Callable[[Sequence[Place]], None]
 
 
 class WorkerProcess:
@@ -223,8 +223,7 @@ class WorkerProcess:
         self._channel.close()
         if self._place is not None:
             self._place.leave(self._ended())
-        for place in self.take_back():
-            self._events.returned(place)
+        self._events.returned(self.take_back())
 
     def _begin(self, place: Place) -> None:
         """Note that it goes on with a query that it has been sent, or is sent now."""
@@ -270,7 +269,7 @@ class WorkerProcess:
     def _back(self, place: Place) -> None:
         self._answers += 1
         if not place.first.done():
-            self._events.returned(place)
+            self._events.returned([place])
         self._events.done(self)
 
     def _begin_answer(self, place: Place, answer: First) -> None:

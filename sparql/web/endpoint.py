@@ -86,7 +86,7 @@ class Endpoint:
         asked = self._recall.name(request)
         known = header(scope, b"if-none-match")
         if known is not None and scope["method"] in ("GET", "HEAD"):
-            etag = self._recall.etag(asked, self._editions.current())
+            etag = self._recall.etag(asked, edition or self._editions.current())
             # Weakly, as RFC 9110, section 13.1.2, has it: a proxy may drop the mark.
             if etag is not None and etag.removeprefix("W/") in known:
                 headers = [(b"etag", etag.encode()), (b"cache-control", FRESH), *_OPEN]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from harvest.pipeline import Desk, opened
@@ -34,11 +35,8 @@ def die_at_batch(number: int) -> None:
     embedded.on_batch = counted
 
 
-def main(folder: Path, fatal: str) -> None:
-    """Harvest once, and die on the way."""
-    instance = Instance(folder)
-    instance.guard(1_000_000, 1)
-    instance.clock.forward(days=10)
+def dying_at(fatal: str) -> Callable[[str, str], None]:
+    """What hears of each step, and dies at one; at `load+` in the middle of the load."""
 
     def on_step(name: str, step: str) -> None:
         if step == fatal:
@@ -46,7 +44,15 @@ def main(folder: Path, fatal: str) -> None:
         if step == "load" and fatal == "load+":
             die_at_batch(4)
 
-    with opened(instance.settings, instance.clock, on_step) as workshop:
+    return on_step
+
+
+def main(folder: Path, fatal: str) -> None:
+    """Harvest once, and die on the way."""
+    instance = Instance(folder)
+    instance.guard(1_000_000, 1)
+    instance.clock.forward(days=10)
+    with opened(instance.settings, instance.clock, dying_at(fatal)) as workshop:
         desk = Desk(workshop)
         desk.look("p")
         desk.work("p")

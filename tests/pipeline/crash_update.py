@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harvest.pipeline import Desk, opened
 from tests.pipeline.conftest import Instance
-from tests.pipeline.crash import die, die_at_batch
+from tests.pipeline.crash import dying_at
 
 GRAPH = "http://h.example/graph/notes"
 UPDATE = f"""
@@ -25,14 +25,7 @@ def main(folder: Path, fatal: str) -> None:
     """Update once, and die on the way."""
     instance = Instance(folder)
     instance.clock.forward(days=10)
-
-    def on_step(name: str, step: str) -> None:
-        if step == fatal:
-            die()
-        if step == "load" and fatal == "load+":
-            die_at_batch(4)
-
-    with opened(instance.settings, instance.clock, on_step) as workshop:
+    with opened(instance.settings, instance.clock, dying_at(fatal)) as workshop:
         Desk(workshop).update(UPDATE)
 
 

@@ -76,8 +76,7 @@ def test_a_full_queue_of_one_client_refuses_its_next() -> None:
 def test_what_is_put_back_goes_first_and_ousts_nobody() -> None:
     """It was a worker's already: neither it nor another one may be refused when the worker does not get to it."""
     queue = filled("aab", bound=3)
-    for client in "cb":
-        queue.put_back(place(client))
+    queue.put_back([place(client) for client in "bc"])
     assert len(queue) == 5
     assert clients(queue) == "bcaba"
 
