@@ -78,11 +78,13 @@ class Crowd:
         url: Where queries are answered.
         items: Items in the data.
         shares: Of the queries of each client, how many are pathological, from 0 to 1.
+        seed: Decides which queries are asked: another crowd must not ask what this one has had answered.
     """
 
     url: str
     items: int
     shares: tuple[float, ...]
+    seed: int
 
     def ask(self, seconds: float) -> Tally:
         """All clients ask for some seconds; then they go away, whatever they wait for."""
@@ -109,7 +111,7 @@ class _Client:
     def __init__(self, crowd: Crowd, number: int, tally: Tally) -> None:
         self._crowd = crowd
         self._tally = tally
-        self._random = Random(number)
+        self._random = Random(f"{crowd.seed} {number}")
         self._share = crowd.shares[number]
         self._address = f"127.0.0.{number + 2}"
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None

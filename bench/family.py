@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench.machine import process_fields
 from bench.memory import memory
+from sparql.query.worker import NAME
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 EVERY_S = 0.1
@@ -78,8 +79,9 @@ class Memory:
         front = workers = 0
         for process in family(pid):
             self.seen.add(process)
+            worker = is_worker(process)  # Asked first: when it has ended, it has no memory either.
             size = memory(str(process.pid))
-            if is_worker(process):
+            if worker:
                 workers += size
             else:
                 front += size
@@ -89,7 +91,9 @@ class Memory:
 
 def is_worker(process: Process) -> bool:
     """Whether a process answers queries."""
-    return "sparql.query.worker" in process.command()
+    with suppress(OSError):
+        return Path(f"/proc/{process.pid}/comm").read_text() == f"{NAME}\n"
+    return False
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 T = TypeVar("T")
 
-NICE: Final = 10
+NICE: Final = 15
 """The nice value of harvesting."""
 
 

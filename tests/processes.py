@@ -40,6 +40,14 @@ def command_of(pid: int) -> bytes:
         return b""
 
 
+def name_of(pid: int) -> str:
+    """What lists of processes show a process as; empty when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except _ENDED:
+        return ""
+
+
 def descendants(pid: int) -> set[int]:
     """The processes below a process."""
     below: set[int] = set()

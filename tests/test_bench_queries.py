@@ -102,7 +102,7 @@ def test_without_wrk_it_is_told_how_to_install_it(tmp_path: Path, monkeypatch: p
 def test_a_cheap_query_counts_only_with_its_own_item() -> None:
     """A server that answers quickly with somebody else's rows has failed."""
     with answering(body=b'{"label": "number 100001, edition 0"}]}}') as url:
-        tally = Crowd(url, 100_000, (0.0,) * 2).ask(0.2)
+        tally = Crowd(url, 100_000, (0.0,) * 2, 0).ask(0.2)
     assert tally.cheap_s == []
     assert set(tally.failed) == {"200 with other contents"}
 
@@ -110,7 +110,7 @@ def test_a_cheap_query_counts_only_with_its_own_item() -> None:
 def test_a_right_answer_counts() -> None:
     """The check for the item must not refuse what is right."""
     with answering(body=b'{"label": "number 0, edition 0"}]}}') as url:
-        tally = Crowd(url, 1, (0.0,) * 2).ask(0.2)
+        tally = Crowd(url, 1, (0.0,) * 2, 0).ask(0.2)
     assert len(tally.cheap_s) > 1
     assert tally.failed == Counter()
     assert 0 < tally.p99_s < 5
@@ -119,7 +119,7 @@ def test_a_right_answer_counts() -> None:
 def test_a_refused_cheap_query_has_failed_and_a_refused_pathological_one_has_not() -> None:
     """Refusing is right for the one and wrong for the other."""
     with answering(status=503) as url:
-        tally = Crowd(url, 1, (0.0, 1.0)).ask(0.2)
+        tally = Crowd(url, 1, (0.0, 1.0), 0).ask(0.2)
     assert set(tally.failed) == {"503"}
     assert tally.heavy.total() > 0
     assert clients.unexpected(tally.heavy) == []

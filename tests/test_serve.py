@@ -20,10 +20,11 @@ import pytest
 from SPARQLWrapper import JSON, SPARQLWrapper
 
 from harvest.priority import NICE
+from sparql.query.worker import NAME
 from tests.elsewhere import answering
 from tests.pipeline.test_semantics import A1, A2, B1, release
 from tests.ports import free_port
-from tests.processes import command_of, descendants, is_running, thread_priorities
+from tests.processes import command_of, descendants, is_running, name_of, thread_priorities
 from tests.provider import ProviderServer, serving
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -207,9 +208,9 @@ def test_what_harvests_steps_aside_for_what_answers(tmp_path: Path, provider: Pr
         store = [nice for name, nice in thread_priorities(served.process.pid) if name.startswith("rocksdb")]
         assert store
         assert set(store) == {NICE}
-        washing = [pid for pid in descendants(served.process.pid) if b"forkserver" in command_of(pid)]
+        washing = [pid for pid in descendants(served.process.pid) if b"multiprocessing.forkserver" in command_of(pid)]
         assert washing
         assert {nice for pid in washing for _, nice in thread_priorities(pid)} == {NICE}
-        workers = [pid for pid in descendants(served.process.pid) if b"sparql.query.worker" in command_of(pid)]
+        workers = [pid for pid in descendants(served.process.pid) if name_of(pid) == NAME]
         assert workers
         assert {nice for pid in workers for _, nice in thread_priorities(pid)} == {0}

@@ -74,12 +74,12 @@ def _rows(ground: Ground, served: Served, files: Provider, seen: set[Process]) -
     _grown(front, served)
     items = Recipe(ground.scale.triples).items
     ground.say(f"{CLIENTS} clients, all cheap, nothing harvested")
-    idle = Crowd(served.url, items, IDLE).ask(ground.scale.load_s / 4)
-    for way, shares in WAYS.items():
+    idle = Crowd(served.url, items, IDLE, seed=0).ask(ground.scale.load_s / 4)
+    for seed, (way, shares) in enumerate(WAYS.items(), 1):
         ground.say(f"{CLIENTS} clients, {way}")
         before = usage()
         with _harvesting(ground, served, files) as harvests, watched(front.pid, LOOK_S) as memory:
-            tally = Crowd(served.url, items, shares).ask(ground.scale.load_s)
+            tally = Crowd(served.url, items, shares, seed).ask(ground.scale.load_s)
             late = _still_busy(front)
             time.sleep(SETTLE_S)
         busy = others(before, usage())

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from sparql.errors import QueryCrash
+from sparql.query.child import ForkServer
 from sparql.query.limits import QueryLimits
-from sparql.query.process import Events, WorkerProcess
+from sparql.query.process import WorkerProcess
+from sparql.query.ticket import Events
 from sparql.query.worker import Options
 
 log = logging.getLogger(__name__)
@@ -24,8 +25,9 @@ BRISK_S: Final = 0.01
 """For how long a query is taken for one that is done at once."""
 ALONE_S: Final = 0.0006
 """Where queries take less than this, one worker answers as many as a front can pass on, and the caches are its own."""
-GROW_S: Final = 1.0
-"""Seconds between two starts of workers that are not needed yet."""
+
+CROWD: Final = 3
+"""Workers that there may be more for a moment, for each long query that may pause."""
 
 
 class Crew:
@@ -40,19 +42,21 @@ class Crew:
     """
 
     def __init__(self, root: Path, limits: QueryLimits, base_iri: str, events: Events) -> None:
-        self._root = root
         self._limits = limits
-        self._base_iri = base_iri
+        self._options = _options(root, limits, base_iri)
+        self._server: ForkServer | None = None
         self._events = events
         self._idle: list[WorkerProcess] = []
         self._again = 0.0
-        self._grown = time.monotonic()
+        self._generation = 0
         self.workers: list[WorkerProcess] = []
 
     def close(self) -> None:
         """End all of them."""
         for worker in self.workers:
             worker.close()
+        if self._server is not None:
+            self._server.close()
 
     def take(self) -> WorkerProcess | None:
         """
@@ -86,15 +90,18 @@ class Crew:
 
     def at_rest(self) -> bool:
         """Whether nothing runs and nothing starts."""
-        return all(worker.ready and worker.deadline is None for worker in self.workers)
+        return all(worker.ready and worker.deadline is None and not worker.ended for worker in self.workers)
 
-    def keep(self) -> None:
+    def keep(self, generation: int) -> None:
         """
-        Take away workers that have ended, and start those that are missing.
+        Take away workers that have ended, and start those that are missing, over the current generation.
 
-        Those for long queries that pause come one by one, before they are needed: a start takes a tenth of a second of
-        processor time, which is what there is too little of when they are.
+        Those for long queries that pause are there before they are needed, for then there is too little time for that.
         """
+        if generation != self._generation:
+            self._generation = generation
+            if self._server is not None:
+                self._server.move()
         now = time.monotonic()
         for worker in list(self.workers):
             if worker.is_over():
@@ -102,22 +109,34 @@ class Crew:
                 self._again = now + (0 if worker.generation or worker.ready else AGAIN_S)
             elif not worker.ready and now > worker.since + START_S:
                 worker.end(QueryCrash(f"A query worker did not start within {START_S:g} s."))
-        limits, count = self._limits, len(self.workers)
-        long = sum(worker.long for worker in self.workers)
-        wanted = max(limits.workers, long) + limits.spare
-        if count < wanted and now >= self._again:
-            for _ in range(wanted - count):
-                self._start()
-        elif count < limits.workers + limits.spare + limits.paused and now >= max(self._again, self._grown + GROW_S):
-            self._grown = now
-            self._start()
+        wanted = self._wanted(now)
+        if now >= self._again:
+            for _ in range(wanted - len(self.workers)):
+                self._start(generation)
+        for worker in list(self.idle())[: max(0, len(self.workers) - wanted)]:
+            worker.end(QueryCrash("There are more workers than are needed."))
 
-    def refresh_one(self, generation: int) -> None:
-        """Have one idle worker move to the current generation, so that old ones can be collected."""
+    def _wanted(self, now: float) -> int:
+        """
+        How many workers there are to be.
+
+        Those that have had a query for a while may not be done soon. When many such queries come at once, short ones
+        find other workers until it is known which of the many are long, and how many of these may go on.
+        """
+        limits, begun = self._limits, now - BRISK_S
+        usual = limits.workers + limits.spare + limits.paused
+        slow = sum(worker.deadline is not None and worker.since < begun for worker in self.workers)
+        return min(max(usual, slow + limits.workers + limits.spare), usual + CROWD * limits.paused)
+
+    def renew_one(self, generation: int) -> None:
+        """
+        End one idle worker that has an old generation open, so that it can be collected.
+
+        Not those that were started since and could not open the current one: others would not do better.
+        """
         for worker in self._idle:
-            if worker.generation != generation and not worker.ended:
-                self._idle.remove(worker)
-                worker.refresh()
+            if worker.generation != generation and worker.wanted != generation and not worker.ended:
+                worker.end(QueryCrash("There is a newer generation."))
                 return
 
     def _remove(self, worker: WorkerProcess) -> None:
@@ -126,22 +145,24 @@ class Crew:
             self._idle.remove(worker)
         worker.close()
 
-    def _start(self) -> None:
+    def _start(self, generation: int) -> None:
         try:
-            self.workers.append(WorkerProcess(self._options, self._events))
+            if self._server is not None and self._server.is_over():
+                self._server.close()
+                self._server = None
+            self._server = self._server or ForkServer(self._options)
+            self.workers.append(WorkerProcess(self._server.start(), self._events, generation))
         except OSError as error:
             log.error("No query worker could be started: %s", error)
             self._again = time.monotonic() + AGAIN_S
 
-    def _options(self, descriptor: int) -> Options:
-        limits = self._limits
-        return Options(
-            descriptor=descriptor,
-            parent=os.getpid(),
-            root=str(self._root),
-            base_iri=self._base_iri,
-            max_rows=limits.max_rows,
-            max_bytes=limits.max_bytes,
-            union=limits.union_default_graph,
-            service=limits.service,
-        )
+
+def _options(root: Path, limits: QueryLimits, base_iri: str) -> Options:
+    return Options(
+        root=str(root),
+        base_iri=base_iri,
+        max_rows=limits.max_rows,
+        max_bytes=limits.max_bytes,
+        union=limits.union_default_graph,
+        service=limits.service,
+    )

@@ -4,8 +4,7 @@ What the front and a worker say to each other over their socket pair.
 A frame is one byte of kind, four bytes of length (big-endian), and that many bytes of payload.
 
     front -> worker    QUERY    how many queries the front had the answers of, then the values of `Job`, marshalled
-                       REFRESH  empty
-    worker -> front    READY    head, with generation 0 while there is none
+    worker -> front    READY    eight bytes of generation, 0 while there is none, and eight of the worker's process id
                        WHOLE    head, then all of the result
                        HEAD     head: chunks follow
                        CHUNK    bytes of the result
@@ -16,7 +15,7 @@ A frame is one byte of kind, four bytes of length (big-endian), and that many by
 
 A head is eight bytes of generation, one of the place in `results.FORMATS`, and one that is 1 when asking again would
 give another answer. Each QUERY gets WHOLE, or FAIL, or HEAD with any number of CHUNK and then END, CUT or FAIL;
-starting and each REFRESH get READY. A CHUNK of a format with a row a line ends with a row.
+a worker that has started says READY. A CHUNK of a format with a row a line ends with a row.
 
 Queries may be sent before those ahead of them are answered, and are answered in their order. When one takes its time,
 the front looks for other workers for those behind it. What was sent before the front had the answer of one that took
@@ -39,6 +38,7 @@ from sparql.errors import SparqlError
 FRAME: Final = struct.Struct("!BI")
 QUERY: Final = struct.Struct("!BIQ")
 ANSWERS: Final = struct.Struct("!Q")
+STARTED: Final = struct.Struct("!QQ")
 HEAD: Final = struct.Struct("!QB?")
 CHUNK_BYTES: Final = 1 << 16
 READ_BYTES: Final = 1 << 14
@@ -49,15 +49,14 @@ class Kind(IntEnum):
     """What a frame is."""
 
     QUERY = 1
-    REFRESH = 2
-    READY = 3
-    WHOLE = 4
-    HEAD = 5
-    CHUNK = 6
-    END = 7
-    FAIL = 8
-    CUT = 9
-    BACK = 10
+    READY = 2
+    WHOLE = 3
+    HEAD = 4
+    CHUNK = 5
+    END = 6
+    FAIL = 7
+    CUT = 8
+    BACK = 9
 
 
 class Job(NamedTuple):

@@ -4,8 +4,9 @@ Which queries run and which pause, and which have gone past a limit.
 A query is short until it has taken `LONG_S` of processor time, or `LATE_S` have passed. Short ones always find a
 worker, so that those who ask little never wait for those who ask much; those that have taken `BRIEF_S` go on at the
 lowest priority. Of the long ones as many run at once as there are to be workers, at that priority; when there are more,
-they take turns of `TURN_S`, and those whose turn it is not are stopped by SIGSTOP. What was long once is taken for long
-from the beginning when it is asked again.
+they take turns of `TURN_S`, and those whose turn it is not are stopped by SIGSTOP. When there are too many for that,
+the last of whoever has most wait, and begin again later. What was long once is taken for long from the beginning when
+it is asked again.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sparql.errors import Overloaded, QueryCrash, QueryMemory, QueryTimeout
 from sparql.query.limits import QueryLimits
 from sparql.query.process import WorkerProcess
 from sparql.query.syntax import gist
+from sparql.query.ticket import Place
 
 BRIEF_S: Final = 0.005
 LONG_S: Final = 0.02
@@ -26,6 +28,8 @@ LATE_S: Final = 1.0
 TURN_S: Final = 0.5
 HEAVY: Final = 4096
 """Queries that are known to take long."""
+KEPT_BYTES: Final = 16 << 20
+"""What a worker may keep of its long queries; beyond that it is replaced, which takes less time than these."""
 MEASURE_S: Final = 0.01
 """How often memory is looked at."""
 SLOW_S: Final = 0.1
@@ -53,8 +57,8 @@ class Lanes:
         if worker.long and worker.spent() < LONG_S:
             self._heavy.pop(hash(gist(worker.asked)), None)
 
-    def look(self, workers: Sequence[WorkerProcess]) -> None:
-        """End what is past a limit, and let the long queries take their turns."""
+    def look(self, workers: Sequence[WorkerProcess]) -> list[Place]:
+        """End what is past a limit, and let the long queries take their turns; returns those that begin again later."""
         now = time.monotonic()
         busy = [worker for worker in workers if worker.deadline is not None and not worker.ended]
         for worker in busy:
@@ -63,7 +67,9 @@ class Lanes:
             self._measured = now
             self._bound_memory(workers)
         long = [worker for worker in busy if worker.long and worker.deadline is not None and not worker.ended]
-        self._take_turns(self._refuse_excess(long), now)
+        later = self._postpone_excess(long)
+        self._take_turns(long, now)
+        return later
 
     def _look_at(self, worker: WorkerProcess, now: float) -> None:
         assert worker.deadline is not None
@@ -99,7 +105,7 @@ class Lanes:
             size = worker.memory()
             total += size
             if worker.deadline is None:
-                if worker.ready and size > limit // 2:
+                if worker.ready and size > min(worker.slim + KEPT_BYTES, limit // 2):
                     worker.end(QueryCrash("A query worker had grown too large."))
             elif size > limit:
                 worker.end(QueryMemory(f"The query took more than {limit >> 20} MiB of memory and was ended."))
@@ -108,15 +114,21 @@ class Lanes:
         if total > limit * self._limits.workers and largest is not None:
             largest.end(_crowded("all queries together take too much memory, and this one most"))
 
-    def _refuse_excess(self, long: list[WorkerProcess]) -> list[WorkerProcess]:
-        """The long queries that may go on; the others, the last of whoever has most, are ended."""
-        left = sorted(long, key=lambda worker: worker.since)
-        while len(left) > self._limits.workers + self._limits.paused:
-            shares = Counter(worker.client for worker in left)
-            last = max(left, key=lambda worker: (shares[worker.client], worker.since))
-            left.remove(last)
-            last.end(_crowded(f"{len(left)} long queries are running already"))
-        return left
+    def _postpone_excess(self, long: list[WorkerProcess]) -> list[Place]:
+        """
+        Take off the list the long queries that may not go on, the last of whoever has most; returns them.
+
+        Those that have sent something already go last, and are broken off.
+        """
+        later = []
+        while len(long) > self._limits.workers + self._limits.paused:
+            shares = Counter(worker.client for worker in long)
+            last = max(long, key=lambda worker: (worker.can_wait(), shares[worker.client], worker.since))
+            long.remove(last)
+            place = last.postpone(_crowded(f"{len(long)} long queries are running already"))
+            if place is not None:
+                later.append(place)
+        return later
 
     def _take_turns(self, long: list[WorkerProcess], now: float) -> None:
         """Stop those whose turn is over, and those for whom there is no room; let the next ones go on."""

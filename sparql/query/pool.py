@@ -21,10 +21,10 @@ from sparql.query.fair import FairQueue
 from sparql.query.frames import Job, Kind
 from sparql.query.lanes import SLOW_S, Lanes
 from sparql.query.limits import QueryLimits
-from sparql.query.process import Events, WorkerProcess
+from sparql.query.process import WorkerProcess
 from sparql.query.request import QueryRequest
 from sparql.query.results import FORMATS
-from sparql.query.ticket import Place, Ticket
+from sparql.query.ticket import Events, Place, Ticket
 from sparql.store.generations import Generations
 
 BUSY_TICK_S: Final = 0.005
@@ -178,10 +178,12 @@ class Pool:
                     self._look_at_place(place)
             for worker in self._crew.workers:
                 self._put_back(worker.held_up(time.monotonic()))
-            self._lanes.look(self._crew.workers)
-            self._crew.keep()
+            for place in self._lanes.look(self._crew.workers):
+                self._enqueue(place, self._long_queue)
+            generation = self.generation()
+            self._crew.renew_one(generation)
+            self._crew.keep(generation)
             self._serve_queues()
-            self._crew.refresh_one(self.generation())
             if not self._queue and not self._long_queue and self._crew.at_rest():
                 self._look.clear()
                 # Not asyncio.wait_for: in Python 3.11 it loses a cancellation that comes with what it waits for.

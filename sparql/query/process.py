@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import signal
-import socket
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from sparql.errors import ClientGone, QueryCrash, SparqlError
 from sparql.query.channel import Channel, Frame
 from sparql.query.child import Child
-from sparql.query.frames import HEAD, Kind, frame, query
-from sparql.query.ticket import First, Place
-from sparql.query.worker import SOON_S, STEP_BACK, Options
+from sparql.query.frames import HEAD, STARTED, Kind, query
+from sparql.query.ticket import Events, First, Place
+from sparql.query.worker import SOON_S, STEP_BACK
 
 AHEAD: Final = 8
 """Queries that a worker may have at once."""
@@ -29,29 +27,14 @@ LEFT_S: Final = 0.02
 """How long a query may take that nobody waits for any more when it begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Events:
-    """
-    What happens to a worker.
-
-    Attributes:
-        ready: It has opened the current generation and can be given a query.
-        done: Its query is answered, or it has ended.
-        returned: It will not answer these queries, which were sent behind another one.
-    """
-
-    ready: Callable[[WorkerProcess], None]
-    done: Callable[[WorkerProcess], None]
-    returned: Callable[[Sequence[Place]], None]
-
-
 class WorkerProcess:
     """
     A worker and what it is doing: one query, and maybe some behind it that it has been sent ahead of time.
 
     Attributes:
+        wanted: The generation that was the current one when it was started.
         generation: The generation it last said it reads; 0 for none.
-        since: Monotonic time of its start, or of when its query or a refresh began.
+        since: Monotonic time of its start, or of when its query began.
         deadline: Monotonic time at which its query has to be done; None while it has none.
         timeout_s: Seconds that its query may take.
         ready: Whether it has opened its generation.
@@ -61,14 +44,14 @@ class WorkerProcess:
         turn: Monotonic time at which its query began or went on.
         asked: The text of its query.
         usual_s: Processor time that one of its queries takes, as far as the last ones tell.
+        slim: Bytes that it had of its own when its first long query turned out to be one; before that, infinite.
     """
 
-    def __init__(self, options: Callable[[int], Options], events: Events) -> None:
-        connection, theirs = socket.socketpair()
-        with theirs:
-            self._child = Child(options(theirs.fileno()))
-        connection.setblocking(False)
-        self._channel = Channel(connection, self._heard)
+    def __init__(self, child: Child, events: Events, wanted: int = 0) -> None:
+        self._child = child
+        self.wanted = wanted
+        child.connection.setblocking(False)
+        self._channel = Channel(child.connection, self._heard)
         self._events = events
         self._place: Place | None = None
         self._behind: deque[Place] = deque()
@@ -88,6 +71,7 @@ class WorkerProcess:
         self._waited = 0.0
         self._spent = 0.0
         self.usual_s = AHEAD_S
+        self.slim = math.inf
 
     def start(self, place: Place) -> None:
         """Hand a query over; its place is told how the answer begins, or that there is none."""
@@ -177,6 +161,7 @@ class WorkerProcess:
     def step_back(self) -> None:
         """The same, and take it for a long one."""
         self.long = True
+        self.slim = min(self.slim, self.memory())
         self.give_way()
 
     def pause(self, now: float) -> None:
@@ -196,24 +181,30 @@ class WorkerProcess:
         """Seconds that its query was stopped, in all."""
         return self._waited + (0.0 if self.paused is None else now - self.paused)
 
+    def can_wait(self) -> bool:
+        """Whether its query could be begun again later: its client has nothing of the answer."""
+        return self._place is not None and not self._place.first.done()
+
+    def postpone(self, reason: SparqlError) -> Place | None:
+        """Kill the worker; its query, for another one, if it can wait, else its client is told the reason."""
+        place = None
+        if self.can_wait():
+            place, self._place = self._place, None
+        self.end(reason)
+        return place
+
     def end(self, reason: SparqlError) -> None:
         """Kill the worker; the client of its query is told the reason."""
         if self._verdict is None:
             self._verdict = reason
-            self._child.kill()
-
-    def refresh(self) -> None:
-        """Have an idle worker move to the current generation."""
-        self.ready = False
-        self.since = time.monotonic()
-        self._channel.send(frame(Kind.REFRESH))
+            self._child.tell(signal.SIGKILL)
 
     def memory(self) -> int:
         """Bytes that the worker has of its own: resident and not shared. 0 where the system does not tell."""
-        return self._child.memory()
+        return self._child.memory() if self.ready else 0
 
     def is_over(self) -> bool:
-        """Whether the process has ended; its remains are then taken away."""
+        """Whether the process has ended."""
         return self._child.is_over()
 
     def close(self) -> None:
@@ -248,7 +239,8 @@ class WorkerProcess:
             return
         kind, payload = found
         if kind == Kind.READY:
-            self.generation, _, _ = HEAD.unpack(payload)
+            self.generation, pid = STARTED.unpack(payload)
+            self._child.called(pid)
             self.ready = True
             self._spent = self._child.clock()
             self._events.ready(self)
@@ -262,8 +254,8 @@ class WorkerProcess:
 
     def _lost(self, place: Place | None) -> None:
         error = self._ended()
+        self._events.done(self)
         if place is not None:
-            self._events.done(self)
             place.leave(error)
 
     def _back(self, place: Place) -> None:

@@ -51,6 +51,13 @@ def die_with_parent(parent: int) -> None:
         os._exit(0)
 
 
+def name_process(name: str) -> None:
+    """Have the system's lists show this process by a name, of at most 15 bytes."""
+    if sys.platform == "linux":
+        with open("/proc/self/comm", "w", encoding="ascii") as comm:
+            comm.write(name)
+
+
 def offer_to_oom_killer() -> None:
     """Have the kernel end this process before its parent when memory runs out, and write no core dump."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -90,6 +90,22 @@ class Place:
         first: asyncio.Future[First] = self.first.get_loop().create_future()
         first.cancel()
         return replace(self, ticket=Ticket(_nothing, self.ticket.client), first=first)
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """
+    What happens to a worker.
+
+    Attributes:
+        ready: It has opened the current generation and can be given a query.
+        done: Its query is answered, or it has ended.
+        returned: It will not answer these queries, which were sent behind another one.
+    """
+
+    ready: Callable[[WorkerProcess], None]
+    done: Callable[[WorkerProcess], None]
+    returned: Callable[[Sequence[Place]], None]
 
 
 def _nothing() -> None:

@@ -1,14 +1,13 @@
 """
 A process that answers queries over the current generation, one at a time.
 
-Pyoxigraph cannot end a query or bound its memory, so each query runs in a process that its front can kill. The front
-starts it as `python -m sparql.query.worker` with `Options` as JSON; they talk by `sparql.query.frames`.
+Pyoxigraph cannot end a query or bound its memory, so each query runs in a process that its front can kill. It is
+a child of `sparql.query.forkserver`; front and worker talk by `sparql.query.frames`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import socket
@@ -17,7 +16,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any, Final, cast
 
 import pyoxigraph
@@ -35,7 +33,7 @@ from pyoxigraph import (
 from sparql.errors import NotAcceptable, QueryMemory, RequestError, SparqlError, StoreError, TooLarge, UnknownGraph
 from sparql.query import sandbox
 from sparql.query.counting import RowCounter
-from sparql.query.frames import ANSWERS, HEAD, Job, Kind, failure, frame, read_frames
+from sparql.query.frames import ANSWERS, HEAD, STARTED, Job, Kind, failure, frame, read_frames
 from sparql.query.reader import Reader
 from sparql.query.results import FORMATS, GRAPHS, SOLUTIONS, ResultFormat
 from sparql.query.sink import Bounds, Enough, Sink, limited
@@ -45,6 +43,8 @@ LINES: Final = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
 """Graph formats with one statement a line: their triples can be counted in their bytes."""
 
 
+NAME: Final = "query-worker"
+"""What the system's lists of processes show."""
 STEP_BACK: Final = signal.SIGUSR1
 """The signal by which the front has the query that runs take the lowest priority."""
 LOWEST: Final = 19
@@ -58,8 +58,6 @@ class Options:
     What a worker is told when it starts.
 
     Attributes:
-        descriptor: File descriptor of its end of the socket pair.
-        parent: Process id of the front.
         root: Folder of the store's generations.
         base_iri: What relative IRIs in queries are resolved against.
         max_rows: Rows or triples of one result.
@@ -68,8 +66,6 @@ class Options:
         service: Endpoints that SERVICE may ask; with one, the worker keeps the network.
     """
 
-    descriptor: int
-    parent: int
     root: str
     base_iri: str
     max_rows: int
@@ -79,12 +75,12 @@ class Options:
 
 
 class Worker:
-    """Answers the frames of one front."""
+    """Answers the frames of one front, from a reader that may have a generation open already."""
 
-    def __init__(self, connection: socket.socket, options: Options) -> None:
+    def __init__(self, connection: socket.socket, options: Options, reader: Reader) -> None:
         self._connection = connection
         self._options = options
-        self._reader = Reader(Path(options.root))
+        self._reader = reader
         self._grammar = Grammar(options.base_iri, options.service)
         self._frames = read_frames(connection)
         self._thread = 0
@@ -101,7 +97,9 @@ class Worker:
         again, so after such a query a new thread of the main thread's priority goes on.
         """
         signal.signal(STEP_BACK, lambda *_: self._step_back())  # First: by default the signal ends the process.
-        self._refresh()
+        with contextlib.suppress(StoreError):  # A query that comes is told.
+            self._reader.store()
+        self._connection.sendall(frame(Kind.READY, STARTED.pack(self._reader.number, os.getpid())))
         while not self._over:
             thread = threading.Thread(target=self._serve, name="query")
             thread.start()
@@ -113,11 +111,8 @@ class Worker:
             self._step_back()
         self._over = True  # Unless this ends in order.
         with contextlib.suppress(ConnectionError):  # The front is gone, and nobody waits for the answer.
-            for kind, payload in self._frames:
-                if kind == Kind.QUERY:
-                    self._take(payload)
-                else:
-                    self._refresh()
+            for _, payload in self._frames:
+                self._take(payload)
                 if self._stepped_back:
                     self._stepped_back = self._over = False
                     self._thread = 0
@@ -130,11 +125,6 @@ class Worker:
             if self._thread:
                 with contextlib.suppress(OSError):
                     os.setpriority(os.PRIO_PROCESS, self._thread, LOWEST)
-
-    def _refresh(self) -> None:
-        with contextlib.suppress(StoreError):  # A query that comes is told.
-            self._reader.store()
-        self._connection.sendall(frame(Kind.READY, HEAD.pack(self._reader.number, 0, False)))
 
     def _take(self, payload: bytes) -> None:
         """Answer a query, unless it waited behind one that took its time."""
@@ -253,18 +243,11 @@ def _chosen(is_graph: bool, job: Job) -> int:
     return place
 
 
-def main(argument: str) -> None:
-    """Run a worker with the options in a JSON text, until its front goes."""
-    options = Options(**json.loads(argument))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sandbox.die_with_parent(options.parent)
+def run(connection: socket.socket, options: Options, reader: Reader) -> None:
+    """Be a worker, until the front goes that has the other end of the socket pair."""
+    sandbox.name_process(NAME)
     sandbox.offer_to_oom_killer()
-    connection = socket.socket(fileno=options.descriptor)
     if not options.service:
         sandbox.close_network()
     with contextlib.suppress(ConnectionError):  # The front is gone.
-        Worker(connection, options).serve()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
+        Worker(connection, options, reader).serve()

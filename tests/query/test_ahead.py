@@ -6,13 +6,12 @@ import asyncio
 import os
 import random
 import signal
-import socket
 import time
 
 import pytest
 
 from sparql.errors import ClientGone, QueryTimeout, SparqlError
-from sparql.query.child import Child
+from sparql.query.child import ForkServer
 from sparql.query.crew import ALONE_S
 from sparql.query.frames import Job, Kind, query, read_frames
 from sparql.query.limits import QueryLimits
@@ -134,10 +133,9 @@ def test_a_worker_gives_back_what_waited_behind_a_slow_query_and_goes_on(shelf: 
 
 def test_a_worker_refuses_what_was_sent_before_it_was_known_to_be_slow(shelf: Shelf) -> None:
     """Others answer that by then; what is sent after the slow answer was read is its own again."""
-    ours, theirs = socket.socketpair()
+    server = ForkServer(Options(str(shelf.root), BASE_IRI, 1000, 1 << 20, True))
+    ours = server.start().connection
     ours.settimeout(20)
-    child = Child(Options(theirs.fileno(), os.getpid(), str(shelf.root), BASE_IRI, 1000, 1 << 20, True))
-    theirs.close()
     frames = read_frames(ours)
     try:
         assert next(frames)[0] == Kind.READY
@@ -149,8 +147,7 @@ def test_a_worker_refuses_what_was_sent_before_it_was_known_to_be_slow(shelf: Sh
             assert kind == Kind.WHOLE
             assert f'"{number}"'.encode() in payload
     finally:
-        child.kill()
-        child.wait()
+        server.close()
         ours.close()
 
 

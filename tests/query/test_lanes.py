@@ -129,7 +129,7 @@ def test_what_is_stopped_for_too_long_is_told_to_come_back(shelf: Shelf) -> None
 
 
 def test_there_is_an_end_to_long_queries(shelf: Shelf) -> None:
-    """Each one takes memory while it stands still; the greediest client is refused first."""
+    """Each one takes memory while it stands still; what is too many waits, that of the greediest client first."""
 
     async def test() -> None:
         async with running(shelf.root, QueryLimits(workers=1, spare=1, paused=1, wait_s=60)) as pool:
@@ -138,10 +138,46 @@ def test_there_is_an_end_to_long_queries(shelf: Shelf) -> None:
             tasks = [
                 asyncio.create_task(ended(pool, query, ticket)) for query, ticket in zip(queries, tickets, strict=True)
             ]
+            await until(lambda: len(pool._long_queue) == 1)
+            (waiting,) = pool._long_queue
+            assert waiting.ticket in tickets[1:]
+            await asyncio.sleep(0.2)
+            assert not any(task.done() for task in tasks)
+            tickets[0].end(ClientGone("enough"))
+            await until(lambda: len(pool._long_queue) == 0)
+            await until(lambda: {worker.client for worker in pool._crew.workers if worker.long} == {"b"})
+            for ticket in tickets:
+                ticket.end(ClientGone("enough"))
+            assert {type(found) for found in await asyncio.gather(*tasks)} == {ClientGone}
+
+    asyncio.run(test())
+
+
+def test_too_many_at_once_that_are_not_quite_short_are_all_answered(shelf: Shelf) -> None:
+    """Twenty charts on one page: each of them takes a few tens of milliseconds, and none is refused."""
+    query = "SELECT (COUNT(*) AS ?n) { { SELECT * { ?a ?b ?c . ?d ?e ?f } LIMIT 150000 } }"
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=2, paused=1)) as pool:
+            asked = [text(pool, request(query.replace("?n", f"?n{number}"), "text/csv")) for number in range(20)]
+            found = await asyncio.gather(*asked)
+            assert found == [f"n{number}\r\n150000\r\n" for number in range(20)]
+
+    asyncio.run(test())
+
+
+def test_what_waits_too_long_for_its_turn_to_begin_is_told(shelf: Shelf) -> None:
+    """With a reason and when to come back, not by an answer that never comes."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=1, paused=0, wait_s=0.5, timeout_s=60)) as pool:
+            tickets = [Ticket(lambda: None, client) for client in "ab"]
+            queries = [ENDLESS.replace("?n", f"?n{number}") for number in range(2)]
+            tasks = [
+                asyncio.create_task(ended(pool, query, ticket)) for query, ticket in zip(queries, tickets, strict=True)
+            ]
             done, _ = await asyncio.wait(tasks, timeout=30, return_when=asyncio.FIRST_COMPLETED)
-            (refused,) = done
-            assert isinstance(refused.result(), Overloaded)
-            assert tasks.index(refused) > 0
+            assert [type(task.result()) for task in done] == [Overloaded]
             for ticket in tickets:
                 ticket.end(ClientGone("enough"))
             await asyncio.gather(*tasks)
@@ -245,8 +281,8 @@ def test_a_query_that_was_long_is_forgotten_when_it_is_quick(shelf: Shelf) -> No
     asyncio.run(test())
 
 
-def test_those_that_are_refused_are_replaced_at_once(shelf: Shelf) -> None:
-    """Short queries need workers most of all when many long ones have just been refused."""
+def test_workers_of_those_that_are_to_wait_are_replaced_at_once(shelf: Shelf) -> None:
+    """Short queries need workers most of all when there are too many long ones."""
 
     async def test() -> None:
         async with running(shelf.root, QueryLimits(workers=1, spare=2, paused=1, wait_s=60, timeout_s=60)) as pool:
@@ -255,7 +291,7 @@ def test_those_that_are_refused_are_replaced_at_once(shelf: Shelf) -> None:
             tasks = [
                 asyncio.create_task(ended(pool, query, ticket)) for query, ticket in zip(queries, tickets, strict=True)
             ]
-            await until(lambda: sum(task.done() for task in tasks) == 3)
+            await until(lambda: len(pool._long_queue) == 3)
             await until(lambda: len(list(pool._crew.idle())) >= 2, 5)
             assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
             for ticket in tickets:
@@ -318,11 +354,8 @@ def test_no_more_short_queries_run_at_once_than_there_are_to_be_workers(
     asyncio.run(test())
 
 
-def test_workers_for_long_queries_are_there_before_they_are_needed(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They come one by one, and no more than there may be."""
-    monkeypatch.setattr(crew, "GROW_S", 0.1)
+def test_workers_for_long_queries_are_there_before_they_are_needed(shelf: Shelf) -> None:
+    """And no more than there may be."""
 
     async def test() -> None:
         async with running(shelf.root, QueryLimits(workers=1, spare=1, paused=2)) as pool:

@@ -14,7 +14,8 @@ import pytest
 import requests
 
 from sparql.query.limits import QueryLimits
-from tests.processes import command_of, descendants, seconds_of
+from sparql.query.worker import NAME
+from tests.processes import descendants, name_of, seconds_of
 from tests.query.stores import Shelf, items
 from tests.web.conftest import VERSION
 from tests.web.instance import Server, serve
@@ -41,7 +42,7 @@ def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 def workers(server: Server) -> set[int]:
     """The query workers of a server."""
-    return {pid for pid in descendants(server.process.pid) if b"sparql.query.worker" in command_of(pid)}
+    return {pid for pid in descendants(server.process.pid) if name_of(pid) == NAME}
 
 
 def until(true: Callable[[], bool], seconds: float) -> None:
@@ -194,7 +195,7 @@ def test_stopping_the_server_leaves_no_process(folder: Path, tmp_path: Path) -> 
     shelf.add(items(1000))
     server = serve(folder, shelf.root, QueryLimits(workers=2, spare=0, paused=0, timeout_s=60))
     below = descendants(server.process.pid)
-    assert len(below) == 3
+    assert len(below) == 4, "the server of the requests, the fork server and two workers"
     with send(server, ENDLESS):
         until(lambda: any(0.2 < seconds_of(worker) < float("inf") for worker in workers(server)), SOON_S)
         server.stop()

@@ -1,0 +1,228 @@
+"""The process that query workers are forked from; and how many there are, and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from sparql.query import child, crew, lanes
+from sparql.query.crew import CROWD
+from sparql.query.limits import QueryLimits
+from sparql.query.pool import Pool
+from sparql.query.worker import NAME
+from tests.processes import command_of, descendants, is_running, name_of
+from tests.query.stores import Shelf, items
+from tests.query.test_pool import BASE_IRI, COUNT, ENDLESS, csv, error, pids, request, running, text, ticket, until
+
+MIDDLING = "SELECT (COUNT(*) AS ?n) { { SELECT * { ?a ?b ?c . ?d ?e ?f } LIMIT 300000 } }"
+"""A tenth of a second or so: long, and answered."""
+
+FORBIDDING = """
+import os, runpy, sys
+
+sys.argv = sys.argv[1:]
+fork, tries = os.fork, iter(range(100))
+
+def refused_twice():
+    if next(tries) < 2:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    return fork()
+
+os.fork = refused_twice
+runpy.run_module("sparql.query.forkserver", run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+    shelf = Shelf(tmp_path_factory.mktemp("store"))
+    shelf.add(items(2000))
+    return shelf
+
+
+def server_of(worker: int) -> int:
+    """The process that a worker was forked from."""
+    return int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def zombies() -> list[int]:
+    """Processes below this one that have ended, and whose parents have not heard of it."""
+    return [pid for pid in descendants(os.getpid()) if not is_running(pid) and Path(f"/proc/{pid}").exists()]
+
+
+def test_workers_are_forked_from_one_process_and_called_what_they_are(shelf: Shelf) -> None:
+    """Whoever looks at the machine's processes sees which are which."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=2, spare=1, paused=0)) as pool:
+            (server,) = {server_of(pid) for pid in pids(pool)}
+            assert server_of(server) == os.getpid()
+            assert b"sparql.query.forkserver" in command_of(server)
+            assert {name_of(pid) for pid in pids(pool)} == {NAME}
+            assert name_of(server) != NAME
+
+    asyncio.run(test())
+
+
+def test_a_fork_server_that_dies_is_replaced_with_its_workers(shelf: Shelf) -> None:
+    """The kernel may take any process when memory runs out."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, paused=0)) as pool:
+            before, workers = pids(pool), list(pool._crew.workers)
+            asked = asyncio.create_task(error(pool.ask(request(ENDLESS), ticket())))
+            await until(lambda: any(worker.deadline for worker in workers))
+            os.kill(server_of(next(iter(before))), signal.SIGKILL)
+            assert "brought its worker down" in (await asked).message
+            await until(lambda: all(worker.ended for worker in workers))
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+            assert not before & pids(pool)
+            assert not any(map(is_running, before))
+
+    asyncio.run(test())
+
+
+def test_a_fork_server_that_hangs_is_replaced(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that does not answer, for one: what hangs has to be noticed by somebody who does not."""
+    monkeypatch.setattr(crew, "START_S", 0.5)
+    monkeypatch.setattr(child, "NAME_S", 0.2)
+    monkeypatch.setattr(child, "CLOSE_S", 0.2)
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
+            (worker,) = pids(pool)
+            server = server_of(worker)
+            os.kill(server, signal.SIGSTOP)
+            os.kill(worker, signal.SIGKILL)
+            monkeypatch.setattr(crew, "START_S", 60.0)  # Those that are started from here on may take their time.
+            await until(lambda: pids(pool) != {worker})
+            monkeypatch.setattr(crew, "START_S", 0.5)
+            await until(lambda: not is_running(server))
+            monkeypatch.setattr(crew, "START_S", 60.0)
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+
+    asyncio.run(test())
+
+
+def test_workers_that_ended_leave_nothing_behind(shelf: Shelf) -> None:
+    """A process whose end nobody hears of stays in the system's table, which has an end."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, paused=0)) as pool:
+            for _ in range(5):
+                (worker, _) = before = pids(pool)
+                os.kill(worker, signal.SIGKILL)
+                await until(lambda before=before: len(pids(pool) - before) == 1 and len(list(pool._crew.idle())) == 2)
+            await until(lambda: not zombies())
+
+    asyncio.run(test())
+
+
+def test_starts_that_nobody_asks_about_do_not_pile_up(shelf: Shelf) -> None:
+    """Workers tell their ids themselves; that their server tells them too has to be read by somebody."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
+            for _ in range(400):
+                (worker,) = pool._crew.workers
+                worker.end(crew.QueryCrash("enough"))
+                pool._look.set()
+                await until(lambda worker=worker: worker not in pool._crew.workers and any(pool._crew.idle()))
+            assert pool._crew._server is not None
+            assert len(pool._crew._server._nameless) <= 1
+
+    asyncio.run(test())
+
+
+def test_a_worker_that_could_not_be_forked_is_started_later(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A limit of processes is reached, and left again."""
+    monkeypatch.setattr(crew, "AGAIN_S", 0.1)
+
+    async def test() -> None:
+        pool = Pool(shelf.root, QueryLimits(workers=1, spare=0, paused=0), BASE_IRI)
+        monkeypatch.setattr(child, "COMMAND", ("-c", FORBIDDING, "forkserver"))
+        pool.start()
+        try:
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+        finally:
+            await pool.close()
+
+    asyncio.run(test())
+    assert caplog.text.count("No query worker could be started: Resource temporarily unavailable") == 2
+
+
+def test_a_worker_is_not_replaced_for_a_generation_that_nobody_can_open(tmp_path: Path) -> None:
+    """Another one would not do better, and starting them again and again takes time."""
+
+    async def test() -> None:
+        shelf = Shelf(tmp_path)
+        shelf.add(items(5))
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
+            before = pids(pool)
+            (shelf.root / "generations" / "000002").mkdir()
+            (shelf.root / "generations" / "000002.lock").touch()
+            (shelf.root / "new").symlink_to("generations/000002")
+            (shelf.root / "new").replace(shelf.root / "current")
+            await until(lambda: not before & pids(pool) and len(list(pool._crew.idle())) == 1)
+            after = pids(pool)
+            await asyncio.sleep(0.5)
+            assert pids(pool) == after
+            assert await text(pool, request(COUNT, "text/csv")) == csv(15)
+
+    asyncio.run(test())
+
+
+def test_when_many_turn_out_to_be_slow_there_are_more_workers_for_a_moment(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows yet which of them are long, and short ones must not wait until somebody does."""
+    monkeypatch.setattr(lanes, "LONG_S", 60.0)
+    monkeypatch.setattr(lanes, "LATE_S", 60.0)
+    limits = QueryLimits(workers=1, spare=1, paused=2, timeout_s=60)
+
+    async def test() -> None:
+        async with running(shelf.root, limits) as pool:
+            tickets = [ticket() for _ in range(7)]
+            queries = [request(ENDLESS.replace("?n", f"?n{number}")) for number in range(7)]
+            asked = [
+                asyncio.create_task(error(pool.ask(query, each))) for query, each in zip(queries, tickets, strict=True)
+            ]
+            await until(lambda: sum(worker.deadline is not None for worker in pool._crew.workers) == 7)
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+            assert 7 < len(pool._crew.workers) <= 4 + CROWD * 2
+            for each in tickets:
+                each.end(child_gone := crew.QueryCrash("enough"))
+            assert {str(found) for found in await asyncio.gather(*asked)} == {str(child_gone)}
+            await until(lambda: len(pool._crew.workers) == 4)
+
+    asyncio.run(test())
+
+
+@pytest.mark.parametrize(("kept", "same"), [(-(1 << 40), False), (1 << 40, True)])
+def test_a_worker_that_keeps_much_of_a_long_query_is_replaced(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, kept: int, same: bool
+) -> None:
+    """Else the memory of the service would only grow."""
+    monkeypatch.setattr(lanes, "KEPT_BYTES", kept)
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=60)) as pool:
+            before = pids(pool)
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+            await asyncio.sleep(0.1)
+            assert pids(pool) == before, "a short query is no reason"
+            assert await text(pool, request(MIDDLING, "text/csv")) == csv(300_000)
+            if same:
+                await asyncio.sleep(0.2)
+            else:
+                await until(lambda: not before & pids(pool))
+            assert (pids(pool) == before) is same
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+
+    asyncio.run(test())
