@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from collections.abc import Callable
+from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sparql.errors import MethodRefused, RequestError, SparqlError, UnsupportedMedia
-from sparql.query.request import FORM, QUERY, UPDATE, HttpRequest, QueryRequest, UpdateRequest, read_request
+from sparql.query.request import FORM, QUERY, UPDATE, HttpRequest, QueryRequest, UpdateRequest, decode, read_request
 from sparql.query.results import CSV, JSON
 
 ASK = "ASK {}"
@@ -158,3 +161,28 @@ def test_a_client_can_say_how_long_it_waits() -> None:
     request = get(("query", ASK), ("timeout", "2.5"))
     assert request is not None
     assert request.timeout_s == 2.5
+
+
+PIECES = st.one_of(
+    st.sampled_from(
+        ["%", "%%", "=", "==", "&", "&&", "+", "\r", "\n", "\r\n", "=3D", "%3D", "%0A", "%C3%A9", "%c3", "é", " "]
+    ),
+    st.text("0123456789abcdefABCDEFxyz%=&+_\t\n\r\u00ff", max_size=4),
+    st.text(max_size=4).map(quote),
+    st.text(max_size=4).map(quote_plus),
+)
+
+
+@settings(max_examples=2000)
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_parameters_are_decoded_as_the_standard_library_does(encoded: str) -> None:
+    """Ours is another decoder, for it takes a tenth of the time; nobody may notice, whatever is sent."""
+
+    def told(call: Callable[[], list[tuple[str, str]]]) -> object:
+        try:
+            return call()
+        except (RequestError, ValueError):
+            return "refused"
+
+    expected = told(lambda: parse_qsl(encoded, keep_blank_values=True, errors="strict"))
+    assert told(lambda: decode(encoded)) == expected
