@@ -209,6 +209,8 @@ class WorkerProcess:
 
     def close(self) -> None:
         """Kill the process, wait for it, and let go of the socket."""
+        if self._child.is_over():
+            self._ended()  # Nobody has read yet that it is.
         self.end(QueryCrash("The query service is closing."))
         self._child.wait()
         self._channel.close()
@@ -228,7 +230,8 @@ class WorkerProcess:
         self.deadline = self.since + self.timeout_s
         self._waited = 0.0
         clock = self._child.clock()
-        self.usual_s += (min(clock - self._spent, TELLING_S) - self.usual_s) * WEIGHT
+        if self._answers:  # Before the first it has warmed up, which tells nothing.
+            self.usual_s += (min(clock - self._spent, TELLING_S) - self.usual_s) * WEIGHT
         self._spent = clock
 
     def _heard(self, found: Frame | None) -> None:
