@@ -6,6 +6,7 @@ Source: Linux, prctl(2), seccomp(2) and proc(5).
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import platform
@@ -53,9 +54,8 @@ def die_with_parent(parent: int) -> None:
 
 def name_process(name: str) -> None:
     """Have the system's lists show this process by a name, of at most 15 bytes."""
-    if sys.platform == "linux":
-        with open("/proc/self/comm", "w", encoding="ascii") as comm:
-            comm.write(name)
+    with contextlib.suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as comm:  # Linux alone has it.
+        comm.write(name)
 
 
 def offer_to_oom_killer() -> None:
