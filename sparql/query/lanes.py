@@ -1,12 +1,12 @@
 """
 Which queries run and which pause, and which have gone past a limit.
 
-A query is short until it has taken `LONG_S` of processor time, or `LATE_S` have passed. Short ones always find a
-worker, so that those who ask little never wait for those who ask much; those that have taken `BRIEF_S` go on at the
-lowest priority. Of the long ones as many run at once as there are to be workers, at that priority; when there are more,
-they take turns of `TURN_S`, and those whose turn it is not are stopped by SIGSTOP. When there are too many for that,
-the last of whoever has most wait, and begin again later. What was long once is taken for long from the beginning when
-it is asked again.
+A query is short until it has taken `LONG_S` of processor time, or its client has read for `LATE_S`. Short ones always
+find a worker, so that those who ask little never wait for those who ask much; those that have taken `BRIEF_S` go on at
+the lowest priority. Of the long ones as many run at once as there are to be workers, at that priority; when there are
+more, they take turns of `TURN_S`, and those whose turn it is not are stopped by SIGSTOP. When there are too many for
+that, the last of whoever has most wait, and begin again later. What was long once is taken for long from the beginning
+when it is asked again.
 """
 
 from __future__ import annotations
@@ -83,7 +83,11 @@ class Lanes:
             worker.slow()
 
     def _judge(self, worker: WorkerProcess, now: float) -> None:
-        """Take a query for long when it is; one whose client reads slowly is, but need not be the next time."""
+        """
+        Take a query for long when it is; one whose client reads slowly is, but need not be the next time.
+
+        One that has taken little, and has nothing to tell yet, had no processor: that is no fault of its own.
+        """
         spent = worker.spent()
         if spent > LONG_S:
             asked = hash(gist(worker.asked))
@@ -92,7 +96,7 @@ class Lanes:
             if len(self._heavy) > HEAVY:
                 self._heavy.popitem(last=False)
             worker.step_back()
-        elif now > worker.since + LATE_S:
+        elif now > worker.since + LATE_S and not worker.can_wait():
             worker.step_back()
         elif spent > BRIEF_S:
             worker.give_way()

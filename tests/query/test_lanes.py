@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import socket
 import time
 from contextlib import AsyncExitStack
@@ -381,3 +382,20 @@ def test_a_long_result_begins_before_a_whole_chunk_is_there() -> None:
         ours.settimeout(0.05)
         with pytest.raises(TimeoutError):  # From then on whole chunks.
             ours.recv(1 << 20)
+
+
+def test_a_query_that_found_no_processor_is_not_long(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be one of too many, and be refused, when it is the others that take all the time."""
+    monkeypatch.setattr(lanes, "LATE_S", 0.1)
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=60)) as pool:
+            (worker,) = pool._crew.workers
+            os.kill(worker.pid, signal.SIGSTOP)  # As one that gets no turn.
+            asked = asyncio.create_task(text(pool, request(COUNT, "text/csv")))
+            await asyncio.sleep(0.5)
+            assert not worker.long
+            os.kill(worker.pid, signal.SIGCONT)
+            assert await asked == csv(6000)
+
+    asyncio.run(test())
