@@ -32,6 +32,12 @@ def seconds_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def parent_of(pid: int) -> int:
+    """The process that started a process; 0 when that has ended."""
+    fields = _fields(pid)
+    return int(fields[1]) if fields else 0
+
+
 def command_of(pid: int) -> bytes:
     """Program and arguments of a process, with NUL between them; empty when it has ended."""
     try:

@@ -47,7 +47,7 @@ class WorkerProcess:
         slim: Bytes that it had of its own when its first long query turned out to be one; before that, infinite.
     """
 
-    def __init__(self, child: Child, events: Events, wanted: int = 0) -> None:
+    def __init__(self, child: Child, events: Events, wanted: int) -> None:
         self._child = child
         self.wanted = wanted
         child.connection.setblocking(False)

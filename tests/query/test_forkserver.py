@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from sparql.errors import QueryCrash
 from sparql.query import child, crew, lanes
 from sparql.query.crew import CROWD
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.worker import NAME
-from tests.processes import command_of, descendants, is_running, name_of
+from tests.processes import command_of, descendants, is_running, name_of, parent_of
 from tests.query.stores import Shelf, items
 from tests.query.test_pool import BASE_IRI, COUNT, ENDLESS, csv, error, pids, request, running, text, ticket, until
 
@@ -44,11 +45,6 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
     return shelf
 
 
-def server_of(worker: int) -> int:
-    """The process that a worker was forked from."""
-    return int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
-
-
 def zombies() -> list[int]:
     """Processes below this one that have ended, and whose parents have not heard of it."""
     return [pid for pid in descendants(os.getpid()) if not is_running(pid) and Path(f"/proc/{pid}").exists()]
@@ -59,8 +55,8 @@ def test_workers_are_forked_from_one_process_and_called_what_they_are(shelf: She
 
     async def test() -> None:
         async with running(shelf.root, QueryLimits(workers=2, spare=1, paused=0)) as pool:
-            (server,) = {server_of(pid) for pid in pids(pool)}
-            assert server_of(server) == os.getpid()
+            (server,) = {parent_of(pid) for pid in pids(pool)}
+            assert parent_of(server) == os.getpid()
             assert b"sparql.query.forkserver" in command_of(server)
             assert {name_of(pid) for pid in pids(pool)} == {NAME}
             assert name_of(server) != NAME
@@ -76,7 +72,7 @@ def test_a_fork_server_that_dies_is_replaced_with_its_workers(shelf: Shelf) -> N
             before, workers = pids(pool), list(pool._crew.workers)
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), ticket())))
             await until(lambda: any(worker.deadline for worker in workers))
-            os.kill(server_of(next(iter(before))), signal.SIGKILL)
+            os.kill(parent_of(next(iter(before))), signal.SIGKILL)
             assert "brought its worker down" in (await asked).message
             await until(lambda: all(worker.ended for worker in workers))
             assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
@@ -95,7 +91,7 @@ def test_a_fork_server_that_hangs_is_replaced(shelf: Shelf, monkeypatch: pytest.
     async def test() -> None:
         async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
             (worker,) = pids(pool)
-            server = server_of(worker)
+            server = parent_of(worker)
             os.kill(server, signal.SIGSTOP)
             os.kill(worker, signal.SIGKILL)
             monkeypatch.setattr(crew, "START_S", 60.0)  # Those that are started from here on may take their time.
@@ -129,7 +125,7 @@ def test_starts_that_nobody_asks_about_do_not_pile_up(shelf: Shelf) -> None:
         async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
             for _ in range(400):
                 (worker,) = pool._crew.workers
-                worker.end(crew.QueryCrash("enough"))
+                worker.end(QueryCrash("enough"))
                 pool._look.set()
                 await until(lambda worker=worker: worker not in pool._crew.workers and any(pool._crew.idle()))
             assert pool._crew._server is not None
@@ -197,7 +193,7 @@ def test_when_many_turn_out_to_be_slow_there_are_more_workers_for_a_moment(
             assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
             assert 7 < len(pool._crew.workers) <= 4 + CROWD * 2
             for each in tickets:
-                each.end(child_gone := crew.QueryCrash("enough"))
+                each.end(child_gone := QueryCrash("enough"))
             assert {str(found) for found in await asyncio.gather(*asked)} == {str(child_gone)}
             await until(lambda: len(pool._crew.workers) == 4)
 
