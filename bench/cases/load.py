@@ -75,6 +75,8 @@ def _rows(ground: Ground, served: Served, files: Provider, seen: set[Process]) -
     items = Recipe(ground.scale.triples).items
     ground.say(f"{CLIENTS} clients, all cheap, nothing harvested")
     idle = Crowd(served.url, items, IDLE, seed=0).ask(ground.scale.load_s / 4)
+    base = Memory()
+    base.look(front.pid)
     for seed, (way, shares) in enumerate(WAYS.items(), 1):
         ground.say(f"{CLIENTS} clients, {way}")
         before = usage()
@@ -84,7 +86,7 @@ def _rows(ground: Ground, served: Served, files: Provider, seen: set[Process]) -
             time.sleep(SETTLE_S)
         busy = others(before, usage())
         seen |= memory.seen
-        for row in (*_answers(idle, tally, harvests), *_memory(memory), _workers(served, front, late)):
+        for row in (*_answers(idle, tally, harvests), *_memory(base, memory), _workers(served, front, late)):
             row.case, row.data, row.others = f"load, {row.case}", way, busy
             yield row
 
@@ -113,12 +115,12 @@ def _answers(idle: Tally, tally: Tally, harvests: Harvests) -> Iterator[Row]:
     yield row
 
 
-def _memory(memory: Memory) -> Iterator[Row]:
-    for name, looks in (("front", memory.fronts), ("workers", memory.workers)):
-        row = Row(
-            f"memory of the {name}, after and before", "", looks[-1] / 1e6, looks[0] / 1e6, unit="MB", target=FLAT
-        )
-        row.notes.append(f"peak {max(looks) / 1e6:.0f} MB")
+def _memory(base: Memory, memory: Memory) -> Iterator[Row]:
+    """What the service has at the end beside what it had before both ways, when it had answered cheap queries."""
+    kinds = (("front", base.fronts, memory.fronts), ("workers", base.workers, memory.workers))
+    for name, (before, *_), looks in kinds:
+        row = Row(f"memory of the {name}, after and before", "", looks[-1] / 1e6, before / 1e6, unit="MB", target=FLAT)
+        row.notes.append(f"{looks[0] / 1e6:.0f} MB at the beginning of this way, peak {max(looks) / 1e6:.0f} MB")
         yield row
 
 

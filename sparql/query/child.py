@@ -176,7 +176,9 @@ class Child:
             return time.monotonic()
 
     def memory(self) -> int:
-        """Bytes that it has of its own: resident and not shared. 0 where the system does not tell."""
+        """
+        Bytes that it has written to, with what it had written before it was forked; 0 where the system does not tell.
+        """
         try:
             with open(f"/proc/{self.pid}/statm", "rb") as sizes:
                 _, resident, shared, *_ = sizes.read().split()

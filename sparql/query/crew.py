@@ -28,6 +28,10 @@ ALONE_S: Final = 0.0006
 
 CROWD: Final = 3
 """Workers that there may be more for a moment, for each long query that may pause."""
+TRIM_S: Final = 1.0
+"""How often idle workers are looked at that are seldom needed."""
+CACHE_BYTES: Final = 16 << 20
+"""What such a worker may have beyond what it had when it was new: the store keeps what it read."""
 
 
 class Crew:
@@ -49,6 +53,7 @@ class Crew:
         self._idle: list[WorkerProcess] = []
         self._again = 0.0
         self._generation = 0
+        self._trimmed = 0.0
         self.workers: list[WorkerProcess] = []
 
     def close(self) -> None:
@@ -115,6 +120,19 @@ class Crew:
                 self._start(generation)
         for worker in list(self.idle())[: max(0, len(self.workers) - wanted)]:
             worker.end(QueryCrash("There are more workers than are needed."))
+        if now >= self._trimmed + TRIM_S:
+            self._trimmed = now
+            self._trim()
+
+    def _trim(self) -> None:
+        """
+        Replace idle workers that are seldom needed and have filled their caches.
+
+        Each worker has its own. Those that were busy last keep theirs, as many as answer short queries at once.
+        """
+        for worker in list(self.idle())[: -self._limits.workers]:
+            if worker.memory() > worker.new_bytes + CACHE_BYTES:
+                worker.end(QueryCrash("An idle query worker had large caches."))
 
     def _wanted(self, now: float) -> int:
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sparql.query.ticket import Place
 
@@ -63,6 +63,15 @@ class FairQueue:
                 if not place.first.done():
                     if places:
                         self._waiting[client] = places  # At the end: it is the others' turn.
+                    return place
+        return None
+
+    def take(self, wanted: Callable[[Place], bool]) -> Place | None:
+        """Take the first place of those that are wanted; None when none waits that is."""
+        for places in self._waiting.values():
+            for place in places:
+                if wanted(place) and not place.first.done():
+                    places.remove(place)
                     return place
         return None
 

@@ -2,32 +2,35 @@
 Which queries run and which pause, and which have gone past a limit.
 
 A query is short until it has taken `LONG_S` of processor time, or its client has read for `LATE_S`. Short ones always
-find a worker, so that those who ask little never wait for those who ask much; those that have taken `BRIEF_S` go on at
-the lowest priority. Of the long ones as many run at once as there are to be workers, at that priority; when there are
-more, they take turns of `TURN_S`, and those whose turn it is not are stopped by SIGSTOP. When there are too many for
-that, the last of whoever has most wait, and begin again later. What was long once is taken for long from the beginning
-when it is asked again.
+find a worker, so that those who ask little never wait for those who ask much; those that have taken `BRIEF_S` give way
+to others. Long ones have the lowest priority. Of those that have taken `PROOF_S` as many run at once as there are to be
+workers; when there are more, they take turns of `TURN_S`, and those whose turn it is not are stopped by SIGSTOP. When
+there are too many long ones for that, the last of whoever has most wait, and begin again later. What was long once is
+taken for long from the beginning when it is asked again.
+
+That has to be decided soon, and so by little: a short query that found nothing in the caches may seem long. So of those
+that wait and have never taken `PROOF_S` one at a time is tried once more, beside the long ones. It is done then, or has
+proved that it is long.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
 from sparql.errors import Overloaded, QueryCrash, QueryMemory, QueryTimeout
 from sparql.query.limits import QueryLimits
 from sparql.query.process import WorkerProcess
-from sparql.query.syntax import gist
+from sparql.query.repute import Repute
 from sparql.query.ticket import Place
 
 BRIEF_S: Final = 0.005
-LONG_S: Final = 0.02
+LONG_S: Final = 0.01
+PROOF_S: Final = 0.05
 LATE_S: Final = 1.0
 TURN_S: Final = 0.5
-HEAVY: Final = 4096
-"""Queries that are known to take long."""
 KEPT_BYTES: Final = 16 << 20
 """What a worker may keep of its long queries; beyond that it is replaced, which takes less time than these."""
 MEASURE_S: Final = 0.01
@@ -41,12 +44,20 @@ class Lanes:
 
     def __init__(self, limits: QueryLimits) -> None:
         self._limits = limits
-        self._heavy: OrderedDict[int, None] = OrderedDict()
+        self._repute = Repute()
         self._measured = 0.0
 
     def is_heavy(self, asked: str) -> bool:
         """Whether a query took long when it was last asked."""
-        return bool(self._heavy) and hash(gist(asked)) in self._heavy
+        return self._repute.is_long(asked)
+
+    def may_try(self, workers: Sequence[WorkerProcess]) -> bool:
+        """Whether a query that only seemed long may begin, though there is no room for long ones."""
+        return not any(worker.on_trial for worker in workers)
+
+    def only_seems_heavy(self, place: Place) -> bool:
+        """Whether a query that waits may be a short one."""
+        return self._repute.only_seems(place.asked)
 
     def has_room(self, workers: Sequence[WorkerProcess]) -> bool:
         """Whether one more long query may begin."""
@@ -54,8 +65,8 @@ class Lanes:
 
     def learn(self, worker: WorkerProcess) -> None:
         """Note how long the query of a worker took that is done."""
-        if worker.long and worker.spent() < LONG_S:
-            self._heavy.pop(hash(gist(worker.asked)), None)
+        if (worker.long or worker.on_trial) and worker.spent() < LONG_S:
+            self._repute.clear(worker.asked)
 
     def look(self, workers: Sequence[WorkerProcess]) -> list[Place]:
         """End what is past a limit, and let the long queries take their turns; returns those that begin again later."""
@@ -68,7 +79,7 @@ class Lanes:
             self._bound_memory(workers)
         long = [worker for worker in busy if worker.long and worker.deadline is not None and not worker.ended]
         later = self._postpone_excess(long)
-        self._take_turns(long, now)
+        self._take_turns([worker for worker in long if worker.proved], now)
         return later
 
     def _look_at(self, worker: WorkerProcess, now: float) -> None:
@@ -77,7 +88,7 @@ class Lanes:
             worker.end(_crowded(f"others took all the time for {self._limits.wait_s:g} s"))
         elif worker.paused is None and now > worker.deadline:
             worker.end(QueryTimeout(f"The query took longer than {worker.timeout_s:g} s and was ended."))
-        elif not worker.long and now > worker.since + BRIEF_S:
+        elif not worker.proved and now > worker.since + BRIEF_S:
             self._judge(worker, now)
         if now > worker.since + SLOW_S:
             worker.slow()
@@ -89,14 +100,18 @@ class Lanes:
         One that has taken little, and has nothing to tell yet, had no processor: that is no fault of its own.
         """
         spent = worker.spent()
-        if spent > LONG_S:
-            asked = hash(gist(worker.asked))
-            self._heavy[asked] = None
-            self._heavy.move_to_end(asked)
-            if len(self._heavy) > HEAVY:
-                self._heavy.popitem(last=False)
+        if spent > PROOF_S:
+            worker.proved = True
+            self._repute.note(worker.asked, proved=True)
             worker.step_back()
+        elif worker.long:
+            return
         elif now > worker.since + LATE_S and not worker.can_wait():
+            worker.step_back()
+        elif worker.on_trial:
+            return
+        elif spent > LONG_S:
+            self._repute.note(worker.asked, proved=False)
             worker.step_back()
         elif spent > BRIEF_S:
             worker.give_way()

@@ -156,6 +156,18 @@ class Pool:
             if worker is None or place is None:
                 return
             self._begin(worker, place, True)
+        if self._long_queue and self._lanes.may_try(self._crew.workers):
+            self._try_one()
+
+    def _try_one(self) -> None:
+        """Try a query once more that may be a short one, though there is no room for long ones."""
+        worker = self._crew.take_idle()
+        place = None if worker is None else self._long_queue.take(self._lanes.only_seems_heavy)
+        if worker is not None and place is not None:
+            worker.put_on_trial()
+            worker.start(place)
+        elif worker is not None:
+            self._crew.put(worker)
 
     def _put_back(self, places: Sequence[Place]) -> None:
         """Look for other workers for queries that were sent to one already."""

@@ -13,7 +13,7 @@ from sparql.query.channel import Channel, Frame
 from sparql.query.child import Child
 from sparql.query.frames import HEAD, STARTED, Kind, query
 from sparql.query.ticket import Events, First, Place
-from sparql.query.worker import SOON_S, STEP_BACK
+from sparql.query.worker import GIVE_WAY, SOON_S, STEP_BACK
 
 AHEAD: Final = 8
 """Queries that a worker may have at once."""
@@ -40,11 +40,14 @@ class WorkerProcess:
         ready: Whether it has opened its generation.
         client: Whose query it has.
         long: Whether its query has run so long that it runs at the lowest priority.
+        proved: Whether there is no doubt that its query is long.
+        on_trial: Whether its query seemed long, and is tried once more.
         paused: Monotonic time at which it was stopped to let others go on; None while it runs.
         turn: Monotonic time at which its query began or went on.
         asked: The text of its query.
         usual_s: Processor time that one of its queries takes, as far as the last ones tell.
-        slim: Bytes that it had of its own when its first long query turned out to be one; before that, infinite.
+        new_bytes: Bytes of memory that it had when it was ready.
+        slim: Bytes of memory that it had when its first long query turned out to be one; before that, infinite.
     """
 
     def __init__(self, child: Child, events: Events, wanted: int) -> None:
@@ -63,7 +66,7 @@ class WorkerProcess:
         self.timeout_s = 0.0
         self.ready = False
         self.client = ""
-        self.long = False
+        self.long = self.proved = self.on_trial = False
         self.paused: float | None = None
         self.turn = 0.0
         self.asked = ""
@@ -71,6 +74,7 @@ class WorkerProcess:
         self._waited = 0.0
         self._spent = 0.0
         self.usual_s = AHEAD_S
+        self.new_bytes = 0
         self.slim = math.inf
 
     def start(self, place: Place) -> None:
@@ -136,7 +140,7 @@ class WorkerProcess:
             self._place.ticket.leave = _stay
             self._place = None
         self.deadline = None
-        self.long = self._gave_way = False
+        self.long = self.proved = self.on_trial = self._gave_way = False
         if self._verdict is not None:
             return False
         if self._behind:
@@ -153,15 +157,21 @@ class WorkerProcess:
         return self._child.clock() - self._spent
 
     def give_way(self) -> None:
-        """Run its query at the lowest priority until it is done."""
+        """Run its query at a lower priority until it is done."""
         if not self._gave_way:
             self._gave_way = True
-            self._child.tell(STEP_BACK)
+            self._child.tell(GIVE_WAY)
 
     def step_back(self) -> None:
-        """The same, and take it for a long one."""
-        self.long = True
-        self.slim = min(self.slim, self.memory())
+        """Take its query for a long one, and run it at the lowest priority."""
+        if not self.long:
+            self.long, self.on_trial = True, False
+            self.slim = min(self.slim, self.memory())
+            self._child.tell(STEP_BACK)
+
+    def put_on_trial(self) -> None:
+        """Do not take its query for a long one before it has proved that it is."""
+        self.on_trial = True
         self.give_way()
 
     def pause(self, now: float) -> None:
@@ -200,7 +210,7 @@ class WorkerProcess:
             self._child.tell(signal.SIGKILL)
 
     def memory(self) -> int:
-        """Bytes that the worker has of its own: resident and not shared. 0 where the system does not tell."""
+        """Bytes that the worker has written to, or its fork server before; 0 where the system does not tell."""
         return self._child.memory() if self.ready else 0
 
     def is_over(self) -> bool:
@@ -245,7 +255,7 @@ class WorkerProcess:
             self.generation, pid = STARTED.unpack(payload)
             self._child.called(pid)
             self.ready = True
-            self._spent = self._child.clock()
+            self._spent, self.new_bytes = self._child.clock(), self.memory()
             self._events.ready(self)
         elif place is not None:
             if kind == Kind.BACK:

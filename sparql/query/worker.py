@@ -45,9 +45,11 @@ LINES: Final = (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS)
 
 NAME: Final = "query-worker"
 """What the system's lists of processes show."""
-STEP_BACK: Final = signal.SIGUSR1
-"""The signal by which the front has the query that runs take the lowest priority."""
-LOWEST: Final = 19
+GIVE_WAY: Final = signal.SIGUSR1
+"""The signal by which the front has the query that runs take a lower priority."""
+STEP_BACK: Final = signal.SIGUSR2
+"""The signal by which it has it take the lowest."""
+NICE: Final = {GIVE_WAY: 10, STEP_BACK: 19}
 WARM_UP: Final = "SELECT * { ?s ?p ?o } LIMIT 200"
 SOON_S: Final = 0.003
 """After a query that took longer, those that were sent behind it are given back."""
@@ -85,7 +87,7 @@ class Worker:
         self._grammar = Grammar(options.base_iri, options.service)
         self._frames = read_frames(connection)
         self._thread = 0
-        self._stepped_back = False
+        self._nice = 0
         self._over = False
         self._answered = 0
         self._refused = 0
@@ -94,13 +96,11 @@ class Worker:
         """
         Answer until the front closes its end.
 
-        Queries run in a thread that the front can have given the lowest priority. What is not root cannot raise it
+        Queries run in a thread that the front can have given a lower priority. What is not root cannot raise it
         again, so after such a query a new thread of the main thread's priority goes on.
         """
-        signal.signal(STEP_BACK, lambda *_: self._step_back())  # First: by default the signal ends the process.
-        with contextlib.suppress(StoreError):  # A query that comes is told.
-            self._reader.store()
-        self._connection.sendall(frame(Kind.READY, STARTED.pack(self._reader.number, os.getpid())))
+        for number in NICE:  # First: by default these signals end the process.
+            signal.signal(number, lambda given, _: self._step_back(NICE[signal.Signals(given)]))
         while not self._over:
             thread = threading.Thread(target=self._serve, name="query")
             thread.start()
@@ -108,37 +108,40 @@ class Worker:
 
     def _serve(self) -> None:
         self._thread = threading.get_native_id()
-        if self._stepped_back:
-            self._step_back()
-        if not self._answered:
-            self._warm_up()
+        if self._nice:
+            self._step_back(self._nice)
         self._over = True  # Unless this ends in order.
         with contextlib.suppress(ConnectionError):  # The front is gone, and nobody waits for the answer.
+            if not self._answered:
+                self._get_ready()
             for _, payload in self._frames:
                 self._take(payload)
-                if self._stepped_back:
-                    self._stepped_back = self._over = False
-                    self._thread = 0
+                if self._nice:
+                    self._nice = self._thread = 0
+                    self._over = False
                     return
 
-    def _warm_up(self) -> None:
+    def _get_ready(self) -> None:
         """
-        Answer a query for nobody.
+        Open the store, answer a query for nobody, and tell the front.
 
         The first answer in a new process takes 2 ms longer: what it writes to is copied from the process that it was
-        forked from. If somebody asks meanwhile, the copies are his, and that is no loss.
+        forked from. Another worker may be done before, so nobody is to wait for that.
         """
+        with contextlib.suppress(StoreError):  # A query that comes is told.
+            self._reader.store()
         connection, self._connection = self._connection, cast("socket.socket", _Nowhere())
         self._answer(Job.unpack(Job(WARM_UP, 0, 0).pack()))
         self._connection = connection
+        connection.sendall(frame(Kind.READY, STARTED.pack(self._reader.number, os.getpid())))
 
-    def _step_back(self) -> None:
-        """To be called in the main thread, by the signal."""
+    def _step_back(self, nice: int) -> None:
+        """Lower the priority of the thread that queries run in; to be called in the main thread, by a signal."""
         if sys.platform == "linux":  # Where a thread has a priority of its own.
-            self._stepped_back = True
+            self._nice = nice
             if self._thread:
                 with contextlib.suppress(OSError):
-                    os.setpriority(os.PRIO_PROCESS, self._thread, LOWEST)
+                    os.setpriority(os.PRIO_PROCESS, self._thread, nice)
 
     def _take(self, payload: bytes) -> None:
         """Answer a query, unless it waited behind one that took its time."""

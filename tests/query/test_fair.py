@@ -50,6 +50,18 @@ def test_clients_take_turns() -> None:
     assert clients(filled("aaaabbc")) == "abcabaa"
 
 
+def test_the_first_that_is_wanted_can_be_taken_out_of_turn() -> None:
+    """It is in the queue no more, and all others keep their places."""
+    queue, places = FairQueue(10), [place(client) for client in "aabc"]
+    for each in places:
+        queue.push(each)
+    wanted = places[1:3]
+    assert queue.take(lambda each: each in wanted) is places[1]
+    places[2].leave(ClientGone("gone"))
+    assert queue.take(lambda each: each in wanted) is None
+    assert [queue.pop() for _ in range(3)] == [places[0], places[3], None]
+
+
 def test_one_client_is_served_in_order() -> None:
     """Among the queries of one client nothing is fairer than first come, first served."""
     queue, places = FairQueue(10), [place("a") for _ in range(5)]

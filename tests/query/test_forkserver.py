@@ -64,6 +64,30 @@ def test_workers_are_forked_from_one_process_and_called_what_they_are(shelf: She
     asyncio.run(test())
 
 
+def test_idle_workers_that_are_seldom_needed_do_not_keep_large_caches(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each worker has caches of its own; those that answer short queries need theirs, others do not."""
+    monkeypatch.setattr(crew, "TRIM_S", 0.1)
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=2, paused=0)) as pool:
+            before = pids(pool)
+            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
+            (busy,) = (worker.pid for worker in pool._crew.workers if worker.asked)
+            pool._look.set()
+            await asyncio.sleep(0.5)
+            assert pids(pool) == before, "nobody has large ones"
+            monkeypatch.setattr(crew, "CACHE_BYTES", -(1 << 40))
+            pool._look.set()
+            await until(lambda: pids(pool) & before == {busy})
+            monkeypatch.setattr(crew, "CACHE_BYTES", 1 << 40)
+            await until(lambda: len(list(pool._crew.idle())) == 3)
+            assert busy in pids(pool)
+
+    asyncio.run(test())
+
+
 def test_a_fork_server_that_dies_is_replaced_with_its_workers(shelf: Shelf) -> None:
     """The kernel may take any process when memory runs out."""
 

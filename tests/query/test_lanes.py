@@ -21,7 +21,6 @@ from sparql.query.frames import HEAD
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.sink import FIRST_BYTES, FIRST_S, Bounds, Sink
-from sparql.query.syntax import gist
 from sparql.query.ticket import Ticket
 from tests.query.stores import Shelf, items
 from tests.query.test_pool import COUNT, ENDLESS, csv, request, running, seconds_of, text, until
@@ -230,7 +229,8 @@ def test_all_queries_together_have_a_bound_of_memory(shelf: Shelf) -> None:
 
 def test_a_query_gives_way_before_it_counts_as_long(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """When many come at once of which nobody knows how long they take, the shortest are answered first."""
-    monkeypatch.setattr(lanes, "LONG_S", 60.0)
+    monkeypatch.setattr(lanes, "LONG_S", 0.5)
+    monkeypatch.setattr(lanes, "PROOF_S", 60.0)
     monkeypatch.setattr(lanes, "LATE_S", 60.0)
 
     async def test() -> None:
@@ -238,10 +238,88 @@ def test_a_query_gives_way_before_it_counts_as_long(shelf: Shelf, monkeypatch: p
             (worker,) = pool._crew.workers
             ticket = Ticket(lambda: None)
             task = asyncio.create_task(ended(pool, ENDLESS, ticket))
-            await until(lambda: priorities(worker.pid)[-1] == 19)
+            await until(lambda: priorities(worker.pid)[-1] == 10)
             assert not worker.long
+            await until(lambda: priorities(worker.pid)[-1] == 19)
+            assert worker.long and not worker.proved
             ticket.end(ClientGone("enough"))
             assert isinstance(await task, ClientGone)
+
+    asyncio.run(test())
+
+
+def test_what_only_seemed_long_is_tried_once_more(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It took a little longer, as on a machine that is busy: others' endless queries must not keep it waiting."""
+    monkeypatch.setattr(lanes, "LONG_S", 0.0)
+    monkeypatch.setattr(lanes, "BRIEF_S", 0.0)
+    middling = "SELECT (COUNT(*) AS ?n) { { SELECT * { ?a ?b ?c . ?d ?e ?f } LIMIT 50000 } }"
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=2, paused=1, wait_s=60, timeout_s=60)) as pool:
+            tickets = [Ticket(lambda: None, f"10.0.0.{number}") for number in range(2)]
+            tasks = [asyncio.create_task(ended(pool, ENDLESS, ticket)) for ticket in tickets]
+            await until(lambda: sum(worker.proved for worker in pool._crew.workers) == 2)
+            tried = []
+            take = pool._long_queue.take
+            monkeypatch.setattr(pool._long_queue, "take", lambda wanted: tried.append(place := take(wanted)) or place)
+            monkeypatch.setattr(lanes, "PROOF_S", 5.0)
+            assert await text(pool, request(middling, "text/csv")) == csv(50000)
+            assert any(place is not None and place.asked == middling for place in tried)
+            assert sum(worker.proved for worker in pool._crew.workers) == 2, "the endless ones go on"
+            for ticket in tickets:
+                ticket.end(ClientGone("enough"))
+            await asyncio.gather(*tasks)
+
+    asyncio.run(test())
+
+
+def test_what_has_proved_to_be_long_is_not_tried_again(shelf: Shelf) -> None:
+    """One at a time has another chance, and only once: endless ones must not take all the time in this way."""
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=2, paused=0, wait_s=60, timeout_s=60)) as pool:
+            tickets = [Ticket(lambda: None, f"10.0.0.{number}") for number in range(4)]
+            queries = [ENDLESS.replace("?n", f"?n{number}") for number in range(4)]
+            tasks = [
+                asyncio.create_task(ended(pool, query, ticket)) for query, ticket in zip(queries, tickets, strict=True)
+            ]
+            on_trial = 0
+            end = time.monotonic() + 30
+            while any(map(pool._lanes.only_seems_heavy, pool._long_queue)) or len(pool._long_queue) < 3:
+                on_trial = max(on_trial, sum(worker.on_trial for worker in pool._crew.workers))
+                assert time.monotonic() < end
+                await asyncio.sleep(0.002)
+            assert on_trial == 1
+            await asyncio.sleep(0.2)
+            assert not any(worker.on_trial for worker in pool._crew.workers)
+            for ticket in tickets:
+                ticket.end(ClientGone("enough"))
+            await asyncio.gather(*tasks)
+
+    asyncio.run(test())
+
+
+def test_a_query_on_trial_whose_client_reads_slowly_lets_others_be_tried(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is long by its client's fault, and has its answer already."""
+    monkeypatch.setattr(lanes, "LATE_S", 0.2)
+    monkeypatch.setattr(lanes, "PROOF_S", 60.0)
+    rows = "SELECT * { ?a ?b ?c . ?d ?e ?f }"
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=2, paused=0, wait_s=60, timeout_s=60)) as pool:
+            pool._lanes._repute.note(rows, proved=False)
+            endless = Ticket(lambda: None, "a")
+            task = asyncio.create_task(ended(pool, ENDLESS, endless))
+            await until(lambda: any(worker.long for worker in pool._crew.workers))
+            slow = Ticket(lambda: None, "b")
+            await pool.ask(request(rows, "text/csv"), slow)  # It is not read.
+            await until(lambda: any(worker.asked == rows and worker.long for worker in pool._crew.workers))
+            await until(lambda: any(worker.asked == ENDLESS and worker.on_trial for worker in pool._crew.workers))
+            for ticket in (endless, slow):
+                ticket.end(ClientGone("enough"))
+            await task
 
     asyncio.run(test())
 
@@ -274,7 +352,7 @@ def test_a_query_that_was_long_is_forgotten_when_it_is_quick(shelf: Shelf) -> No
 
     async def test() -> None:
         async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
-            pool._lanes._heavy[hash(gist(COUNT))] = None
+            pool._lanes._repute.note(COUNT, proved=True)
             assert pool._lanes.is_heavy(f"{COUNT}  # twin")
             assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
             assert not pool._lanes.is_heavy(COUNT)
