@@ -72,7 +72,7 @@ class Crew:
         """
         begun = time.monotonic() - BRISK_S
         brisk = [worker for worker in self.workers if worker.deadline is not None and worker.since > begun]
-        enough = self._limits.workers if any(worker.usual_s > ALONE_S for worker in brisk) else 1
+        enough = self._limits.workers if any(worker.meter.usual_s > ALONE_S for worker in brisk) else 1
         if len(brisk) < enough and (idle := self.take_idle()) is not None:
             return idle
         return next((worker for worker in brisk if worker.takes_more()), None)
@@ -92,6 +92,10 @@ class Crew:
     def idle(self) -> Iterator[WorkerProcess]:
         """Yield the workers that are idle."""
         return (worker for worker in self._idle if not worker.ended)
+
+    def is_busy(self) -> bool:
+        """Whether a worker has a query."""
+        return any(worker.deadline is not None for worker in self.workers)
 
     def at_rest(self) -> bool:
         """Whether nothing runs and nothing starts."""

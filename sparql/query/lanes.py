@@ -65,7 +65,7 @@ class Lanes:
 
     def learn(self, worker: WorkerProcess) -> None:
         """Note how long the query of a worker took that is done."""
-        if (worker.long or worker.on_trial) and worker.spent() < LONG_S:
+        if (worker.long or worker.on_trial) and worker.meter.spent() < LONG_S:
             self._repute.clear(worker.asked)
 
     def look(self, workers: Sequence[WorkerProcess]) -> list[Place]:
@@ -99,14 +99,12 @@ class Lanes:
 
         One that has taken little, and has nothing to tell yet, had no processor: that is no fault of its own.
         """
-        spent = worker.spent()
+        spent = worker.meter.spent()
         if spent > PROOF_S:
             worker.proved = True
             self._repute.note(worker.asked, proved=True)
             worker.step_back()
-        elif worker.long:
-            return
-        elif now > worker.since + LATE_S and not worker.can_wait():
+        elif worker.long or (now > worker.since + LATE_S and not worker.can_wait()):
             worker.step_back()
         elif worker.on_trial:
             return

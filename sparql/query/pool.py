@@ -108,8 +108,9 @@ class Pool:
 
     def _begin(self, worker: WorkerProcess, place: Place, heavy: bool) -> None:
         if heavy:
-            worker.step_back()
-        worker.start(place)
+            worker.start_long(place, aside=self._crew.is_busy())  # The signal delays the first bytes.
+        else:
+            worker.start(place)
 
     def _give_back(self, worker: WorkerProcess) -> None:
         """Take back a worker whose query is done, and give it the next."""
@@ -164,8 +165,7 @@ class Pool:
         worker = self._crew.take_idle()
         place = None if worker is None else self._long_queue.take(self._lanes.only_seems_heavy)
         if worker is not None and place is not None:
-            worker.put_on_trial()
-            worker.start(place)
+            worker.start_on_trial(place)
         elif worker is not None:
             self._crew.put(worker)
 

@@ -12,6 +12,7 @@ from sparql.errors import ClientGone, QueryCrash, SparqlError
 from sparql.query.channel import Channel, Frame
 from sparql.query.child import Child
 from sparql.query.frames import HEAD, STARTED, Kind, query
+from sparql.query.meter import Meter
 from sparql.query.ticket import Events, First, Place
 from sparql.query.worker import GIVE_WAY, SOON_S, STEP_BACK
 
@@ -19,10 +20,6 @@ AHEAD: Final = 8
 """Queries that a worker may have at once."""
 AHEAD_S: Final = 0.002
 """Processor time that they may take together, as far as the last ones tell."""
-WEIGHT: Final = 0.1
-"""How much the last query says of how long the next will take."""
-TELLING_S: Final = 0.01
-"""What it is taken for at most: one long query does not make those after it long."""
 LEFT_S: Final = 0.02
 """How long a query may take that nobody waits for any more when it begins."""
 
@@ -39,13 +36,13 @@ class WorkerProcess:
         timeout_s: Seconds that its query may take.
         ready: Whether it has opened its generation.
         client: Whose query it has.
-        long: Whether its query has run so long that it runs at the lowest priority.
+        long: Whether its query is taken for a long one; if it is not done soon, it runs at the lowest priority.
         proved: Whether there is no doubt that its query is long.
         on_trial: Whether its query seemed long, and is tried once more.
         paused: Monotonic time at which it was stopped to let others go on; None while it runs.
         turn: Monotonic time at which its query began or went on.
         asked: The text of its query.
-        usual_s: Processor time that one of its queries takes, as far as the last ones tell.
+        meter: Measures the processor time of its queries.
         new_bytes: Bytes of memory that it had when it was ready.
         slim: Bytes of memory that it had when its first long query turned out to be one; before that, infinite.
     """
@@ -66,14 +63,12 @@ class WorkerProcess:
         self.timeout_s = 0.0
         self.ready = False
         self.client = ""
-        self.long = self.proved = self.on_trial = False
+        self.long = self.proved = self.on_trial = self._gave_way = self._stepped_back = False
         self.paused: float | None = None
         self.turn = 0.0
         self.asked = ""
-        self._gave_way = False
         self._waited = 0.0
-        self._spent = 0.0
-        self.usual_s = AHEAD_S
+        self.meter = Meter(child, AHEAD_S)
         self.new_bytes = 0
         self.slim = math.inf
 
@@ -86,12 +81,25 @@ class WorkerProcess:
             place.ticket.leave = place.leave
         self._channel.send(query(self._answers, place.job))
 
+    def start_long(self, place: Place, aside: bool) -> None:
+        """Hand an idle worker a query that is taken for a long one, to run at the lowest priority at once, or soon."""
+        if aside:
+            self.step_back()
+        self.start(place)
+        self._be_long()
+
+    def start_on_trial(self, place: Place) -> None:
+        """Hand an idle worker a query that seemed long, and is not taken for that before it has proved that it is."""
+        self.give_way()
+        self.start(place)
+        self.on_trial = True
+
     def takes_more(self) -> bool:
         """Whether it is busy, and would soon answer what it is sent now."""
         return (
             self.deadline is not None
             and not self.long
-            and len(self._behind) + 2 <= min(AHEAD, AHEAD_S / self.usual_s)
+            and len(self._behind) + 2 <= min(AHEAD, AHEAD_S / self.meter.usual_s)
             and self._verdict is None
         )
 
@@ -140,7 +148,7 @@ class WorkerProcess:
             self._place.ticket.leave = _stay
             self._place = None
         self.deadline = None
-        self.long = self.proved = self.on_trial = self._gave_way = False
+        self.long = self.proved = self.on_trial = self._gave_way = self._stepped_back = False
         if self._verdict is not None:
             return False
         if self._behind:
@@ -152,10 +160,6 @@ class WorkerProcess:
         if self._place is not None:
             self._place.ticket.slow()
 
-    def spent(self) -> float:
-        """Seconds of processor time that its query has taken."""
-        return self._child.clock() - self._spent
-
     def give_way(self) -> None:
         """Run its query at a lower priority until it is done."""
         if not self._gave_way:
@@ -164,15 +168,10 @@ class WorkerProcess:
 
     def step_back(self) -> None:
         """Take its query for a long one, and run it at the lowest priority."""
-        if not self.long:
-            self.long, self.on_trial = True, False
-            self.slim = min(self.slim, self.memory())
+        if not self._stepped_back:
+            self._stepped_back = True
             self._child.tell(STEP_BACK)
-
-    def put_on_trial(self) -> None:
-        """Do not take its query for a long one before it has proved that it is."""
-        self.on_trial = True
-        self.give_way()
+            self._be_long()
 
     def pause(self, now: float) -> None:
         """Stop it, so that others can go on; its time stands still."""
@@ -228,6 +227,10 @@ class WorkerProcess:
             self._place.leave(self._ended())
         self._events.returned(self.take_back())
 
+    def _be_long(self) -> None:
+        self.long, self.on_trial = True, False
+        self.slim = min(self.slim, self.memory())
+
     def _begin(self, place: Place) -> None:
         """Note that it goes on with a query that it has been sent, or is sent now."""
         self._place = place
@@ -239,10 +242,7 @@ class WorkerProcess:
         self.timeout_s = LEFT_S if nobody else place.timeout_s
         self.deadline = self.since + self.timeout_s
         self._waited = 0.0
-        clock = self._child.clock()
-        if self._answers:  # Before the first it has warmed up, which tells nothing.
-            self.usual_s += (min(clock - self._spent, TELLING_S) - self.usual_s) * WEIGHT
-        self._spent = clock
+        self.meter.begin()
 
     def _heard(self, found: Frame | None) -> None:
         """Hand on what came to whoever waits for it; a worker that is done is offered to the next before."""
@@ -255,7 +255,7 @@ class WorkerProcess:
             self.generation, pid = STARTED.unpack(payload)
             self._child.called(pid)
             self.ready = True
-            self._spent, self.new_bytes = self._child.clock(), self.memory()
+            self.new_bytes = self.memory()
             self._events.ready(self)
         elif place is not None:
             if kind == Kind.BACK:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,14 +58,29 @@ class Sink:
 
     What is counted by lines leaves in whole rows: wherever such a result ends, a row has ended.
 
+    Args:
+        connection: To the front.
+        head: How the answer begins.
+        bounds: How much may pass.
+        counter: Counts rows, or None when `limited` counts them before they are written.
+        begun: Called when the first chunk of several has been sent.
+
     Attributes:
         bounds: How much may pass.
         counter: Counts rows, or None when `limited` counts them before they are written.
         excess: Why `limited` ended the triples before their end, or None.
     """
 
-    def __init__(self, connection: socket.socket, head: bytes, bounds: Bounds, counter: RowCounter | None) -> None:
+    def __init__(
+        self,
+        connection: socket.socket,
+        head: bytes,
+        bounds: Bounds,
+        counter: RowCounter | None,
+        begun: Callable[[], None],
+    ) -> None:
         self._connection = connection
+        self._begun = begun
         self._head = head
         self._pieces: list[bytes] = []
         self._waiting = 0
@@ -173,7 +188,11 @@ class Sink:
     def _send(self, data: bytes) -> None:
         if data:
             framed = frame(Kind.CHUNK, data)
-            self._connection.sendall(framed if self._sent else frame(Kind.HEAD, self._head) + framed)
+            if self._sent:
+                self._connection.sendall(framed)
+            else:
+                self._connection.sendall(frame(Kind.HEAD, self._head) + framed)
+                self._begun()
             self._sent += len(data)
 
 

@@ -53,6 +53,10 @@ NICE: Final = {GIVE_WAY: 10, STEP_BACK: 19}
 WARM_UP: Final = "SELECT * { ?s ?p ?o } LIMIT 200"
 SOON_S: Final = 0.003
 """After a query that took longer, those that were sent behind it are given back."""
+CALM_S: Final = 0.005
+"""After so long without a query a worker takes it that little is asked."""
+REST_S: Final = 0.0001
+"""How long it rests then, once the first bytes of a long result have gone out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,8 @@ class Worker:
         self._over = False
         self._answered = 0
         self._refused = 0
+        self._done = 0.0
+        self._calm = False
 
     def serve(self) -> None:
         """
@@ -136,7 +142,7 @@ class Worker:
         connection.sendall(frame(Kind.READY, STARTED.pack(self._reader.number, os.getpid())))
 
     def _step_back(self, nice: int) -> None:
-        """Lower the priority of the thread that queries run in; to be called in the main thread, by a signal."""
+        """Lower the priority of the thread that queries run in."""
         if sys.platform == "linux":  # Where a thread has a priority of its own.
             self._nice = nice
             if self._thread:
@@ -150,9 +156,22 @@ class Worker:
             self._connection.sendall(frame(Kind.BACK))
             return
         began = time.monotonic()
+        self._calm = began - self._done > CALM_S
         self._answer(Job.unpack(payload[ANSWERS.size :]))
-        if time.monotonic() - began > SOON_S:
+        self._done = time.monotonic()
+        if self._done - began > SOON_S:
             self._refused = self._answered
+
+    def _make_room(self) -> None:
+        """
+        Let the front pass on the first bytes of a long result.
+
+        It is often woken on the processor on which the query runs, and would wait for its turn there. Where much is
+        asked it is awake anyway, and this would only take time.
+        """
+        if self._calm:
+            self._step_back(max(self._nice, NICE[GIVE_WAY]))
+            time.sleep(REST_S)
 
     def _answer(self, job: Job) -> None:
         try:
@@ -229,7 +248,7 @@ class Worker:
         head = HEAD.pack(self._reader.number, place, volatile)
         counted = isinstance(writer, QueryResultsFormat) or writer in LINES
         bounds = Bounds(rows, options.max_bytes, head_only)
-        return Sink(self._connection, head, bounds, RowCounter(writer) if counted else None)
+        return Sink(self._connection, head, bounds, RowCounter(writer) if counted else None, self._make_room)
 
 
 class _Nowhere:

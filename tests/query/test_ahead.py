@@ -15,8 +15,9 @@ from sparql.query.child import ForkServer
 from sparql.query.crew import ALONE_S
 from sparql.query.frames import Job, Kind, query, read_frames
 from sparql.query.limits import QueryLimits
+from sparql.query.meter import TELLING_S
 from sparql.query.pool import Pool
-from sparql.query.process import AHEAD, AHEAD_S, TELLING_S, WorkerProcess
+from sparql.query.process import AHEAD, AHEAD_S, WorkerProcess
 from sparql.query.ticket import Ticket
 from sparql.query.worker import Options
 from tests.query.stores import BASE, Shelf, items
@@ -46,7 +47,7 @@ async def quick(pool: Pool, number: int) -> None:
 def know(pool: Pool, seconds: float) -> None:
     """Have the workers be known for answering so soon."""
     for worker in pool._crew.workers:
-        worker.usual_s = seconds
+        worker.meter.usual_s = seconds
 
 
 async def behind(pool: Pool, first: str) -> tuple[asyncio.Task[str | SparqlError], list[asyncio.Task[None]]]:

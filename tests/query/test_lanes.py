@@ -17,11 +17,12 @@ from pyoxigraph import QueryResultsFormat
 from sparql.errors import ClientGone, Overloaded, QueryTimeout, SparqlError
 from sparql.query import crew, lanes
 from sparql.query.counting import RowCounter
-from sparql.query.frames import HEAD
+from sparql.query.frames import CHUNK_BYTES, HEAD
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.sink import FIRST_BYTES, FIRST_S, Bounds, Sink
 from sparql.query.ticket import Ticket
+from sparql.query.worker import CALM_S, GIVE_WAY, NICE, STEP_BACK
 from tests.query.stores import Shelf, items
 from tests.query.test_pool import COUNT, ENDLESS, csv, request, running, seconds_of, text, until
 
@@ -447,19 +448,73 @@ def test_workers_for_long_queries_are_there_before_they_are_needed(shelf: Shelf)
 
 def test_a_long_result_begins_before_a_whole_chunk_is_there() -> None:
     """Whoever waits for a million rows sees the first of them at once."""
+    begun: list[bool] = []
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        sink = Sink(theirs, HEAD.pack(1, 0, False), Bounds(10**6, 10**9), RowCounter(QueryResultsFormat.TSV))
+        counter = RowCounter(QueryResultsFormat.TSV)
+        sink = Sink(theirs, HEAD.pack(1, 0, False), Bounds(10**6, 10**9), counter, lambda: begun.append(True))
         row = b"value\n" * (FIRST_BYTES // 6)
         sink.write(row)
         time.sleep(2 * FIRST_S)
+        assert not begun
         sink.write(row)
+        assert begun == [True]
         ours.settimeout(5)
         assert len(ours.recv(1 << 20)) > FIRST_BYTES
         sink.write(row)
         ours.settimeout(0.05)
         with pytest.raises(TimeoutError):  # From then on whole chunks.
             ours.recv(1 << 20)
+        sink.write(b"value\n" * (CHUNK_BYTES // 6))
+        assert len(ours.recv(1 << 20)) > FIRST_BYTES
+        assert begun == [True]
+
+
+def test_the_first_bytes_of_a_long_result_are_not_held_up_by_the_rest(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nobody else asks, a worker whose result has begun leaves the processor to the front, which passes it on."""
+    monkeypatch.setattr(lanes, "BRIEF_S", 60.0)
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=60)) as pool:
+            (worker,) = pool._crew.workers
+            assert await text(pool, request("SELECT (1 AS ?one) {}", "text/csv")) == "one\r\n1\r\n"
+            assert priorities(worker.pid)[-1] == 0
+            await asyncio.sleep(2 * CALM_S)
+            answer = await pool.ask(request("SELECT * { ?a ?b ?c . ?d ?e ?f }", "text/csv"), Ticket(lambda: None))
+            await until(lambda: priorities(worker.pid)[-1] == NICE[GIVE_WAY])
+            answer.close()
+
+    asyncio.run(test())
+
+
+def test_what_was_long_before_runs_at_the_lowest_priority_at_once_only_beside_others(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To tell its worker so delays its first bytes; alone it is in nobody's way until it has gone on for a while."""
+    monkeypatch.setattr(lanes, "BRIEF_S", 60.0)
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, paused=0, timeout_s=60)) as pool:
+            tickets = [Ticket(lambda: None) for _ in range(2)]
+            pool._lanes._repute.note(ENDLESS, proved=True)
+            tasks = [asyncio.create_task(ended(pool, ENDLESS, tickets[0]))]
+            await until(lambda: sum(worker.long for worker in pool._crew.workers) == 1)
+            first = next(worker for worker in pool._crew.workers if worker.long)
+            await asyncio.sleep(0.1)
+            assert priorities(first.pid)[-1] == 0
+            tasks.append(asyncio.create_task(ended(pool, ENDLESS, tickets[1])))
+            await until(lambda: all(worker.long for worker in pool._crew.workers))
+            (second,) = (worker for worker in pool._crew.workers if worker is not first)
+            await until(lambda: priorities(second.pid)[-1] == NICE[STEP_BACK])
+            monkeypatch.setattr(lanes, "BRIEF_S", 0.0)
+            await until(lambda: priorities(first.pid)[-1] == NICE[STEP_BACK])
+            for ticket in tickets:
+                ticket.end(ClientGone("enough"))
+            await asyncio.gather(*tasks)
+
+    asyncio.run(test())
 
 
 def test_a_query_that_found_no_processor_is_not_long(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
