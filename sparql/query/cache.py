@@ -6,7 +6,8 @@ Results on disk, within a bound.
 
 An entry is written beside and renamed when it is complete, so none is ever half there. It is not forced to disk: what
 a power cut leaves of it has another checksum, and is not served. Several processes may share the folder: nothing in it
-is changed once it has its name, and one that is removed stays readable for those who have it open.
+is changed once it has its name, and one that is removed stays readable for those who have it open. What another
+process adds is found from the next sweep on: a look at the disk for each query would cost more than that is worth.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Final
 
 from sparql.query.descriptor import Descriptor
+from sparql.query.names import Names
 from sparql.store import files
 
 log = logging.getLogger(__name__)
@@ -174,13 +176,14 @@ class Cache:
         self._lock = threading.Lock()
         self._drafts = 0
         self._added = 0
+        self._names = Names()
         self.largest = bound // PART
 
     def find(self, edition: str, key: str) -> Entry | None:
         """An entry, which is then the last to be removed; None when there is none."""
-        path = f"{self._folder}/{edition}/{key}"
-        if not os.access(path, os.F_OK):  # Most are not there, and an exception would cost more than all the rest.
+        if not self._names.may_have(edition, key):
             return None
+        path = f"{self._folder}/{edition}/{key}"
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -218,6 +221,7 @@ class Cache:
         except FileNotFoundError:
             os.makedirs(folder, 0o700, exist_ok=True)
             os.rename(path, f"{folder}/{key}")
+        self._names.add(edition, key)
 
     def count(self, size: int) -> None:
         """Note that an entry of a size was added."""
@@ -247,15 +251,18 @@ class Cache:
                     shutil.rmtree(f"{self._folder}/{name}", ignore_errors=True)
         for path, _, _ in list(_files(self._writing)):
             _remove_dead(path)
-        self._evict(f"{self._folder}/{edition}")
+        self._evict(edition)
 
-    def _evict(self, folder: str) -> None:
-        entries = sorted(_files(folder), key=lambda found: found[1])
+    def _evict(self, edition: str | None) -> None:
+        self._names.begin(edition)
+        entries = sorted(_files(f"{self._folder}/{edition}"), key=lambda found: found[1])
+        self._names.list(edition, (os.path.basename(path) for path, _, _ in entries))
         total = sum(size for _, _, size in entries)
         for path, _, size in entries:
             if total <= self._bound // 2:
                 break
             total -= size
+            self._names.remove(edition, os.path.basename(path))
             with contextlib.suppress(OSError):
                 os.unlink(path)
 

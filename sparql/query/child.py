@@ -29,8 +29,16 @@ NAME_S: Final = 10.0
 CLOSE_S: Final = 1.0
 """How long a fork server may take to end by itself."""
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+_STATM_BYTES: Final = 256
 _SCHEDULED: Final = 2
 """What marks the clock of a process that counts in nanoseconds. Source: Linux, clock_getcpuclockid(3)."""
+_TUNABLES: Final = "glibc.malloc.tcache_count=128"
+"""
+How many pieces of memory of each size a worker's thread has at hand. An evaluation takes and gives back many of few
+sizes, and with the usual seven a fifth of the time of a point lookup is looking for them.
+
+Source: the GNU C Library, "Memory Allocation Tunables". Other libraries do not read this.
+"""
 _PACKAGES: Final = str(Path(sparql.__file__).resolve().parents[1])
 
 
@@ -53,7 +61,7 @@ class ForkServer:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": path},
+                env={"GLIBC_TUNABLES": _TUNABLES, **os.environ, "PYTHONPATH": path},
             )
         self._told = select.poll()
         self._told.register(self._connection, select.POLLIN)
@@ -136,6 +144,7 @@ class Child:
         self.connection = connection
         self._server = server
         self._pid: int | None = None
+        self._sizes: int | None = None
         self._poll = select.poll()
         self._poll.register(connection, 0)  # An end that is closed is told always.
 
@@ -162,6 +171,9 @@ class Child:
         if pid := self.pid:
             self._poll.poll()
             self._pid = 0
+            if self._sizes is not None:
+                os.close(self._sizes)
+                self._sizes = None
             self._server.forget(pid)
 
     def is_over(self) -> bool:
@@ -180,8 +192,9 @@ class Child:
         Bytes that it has written to, with what it had written before it was forked; 0 where the system does not tell.
         """
         try:
-            with open(f"/proc/{self.pid}/statm", "rb") as sizes:
-                _, resident, shared, *_ = sizes.read().split()
+            if self._sizes is None:  # Kept open: this is asked a hundred times a second.
+                self._sizes = os.open(f"/proc/{self.pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
+            _, resident, shared, *_ = os.pread(self._sizes, _STATM_BYTES, 0).split()
         except OSError:
             return 0
         return (int(resident) - int(shared)) * _PAGE

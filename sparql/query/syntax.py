@@ -125,7 +125,7 @@ class Grammar:
 def may_be_volatile(text: str) -> bool:
     """Whether a query has a word of `VOLATILE` anywhere, or an escape that might spell one; quick."""
     plain = text.lower()
-    return any(word in plain for word in _VOLATILE)
+    return any(map(plain.__contains__, _VOLATILE))
 
 
 def may_be_relative(text: str) -> bool:

@@ -82,7 +82,8 @@ class Client:
             self._task = asyncio.get_running_loop().create_task(self._wait())
 
     def unwatch(self) -> None:
-        """Stop watching."""
+        """Stop watching, and let go of what was to be called: it knows this client, which knows it."""
+        self._on_gone = _nothing
         if self._task is not None:
             self._task.cancel()
 

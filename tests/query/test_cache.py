@@ -24,6 +24,7 @@ from sparql.query.cache import DRAFTS, HEADER, Cache, Draft
 from sparql.query.edition import Editions
 from sparql.query.kept import SMALL, Result
 from sparql.query.limits import QueryLimits
+from sparql.query.names import Names
 from sparql.query.pool import Pool
 from sparql.query.recall import Recall
 from sparql.query.syntax import Grammar
@@ -230,6 +231,57 @@ def test_other_editions_and_what_crashed_are_swept_away(cache: Cache) -> None:
         f"{EDITION}/{KEY}",
         f"{EDITION}/living",
     }
+
+
+def test_for_what_is_not_there_the_disk_is_not_asked(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once the folder has been listed: most queries have no entry, and each would cost a look."""
+    store(cache, "before", b"before")
+    opened: list[str] = []
+    genuine = os.open
+    monkeypatch.setattr(os, "open", lambda path, *rest: opened.append(Path(path).name) or genuine(path, *rest))
+    assert cache.find(EDITION, "none") is None
+    assert opened == ["none"]
+    cache.sweep(EDITION)
+    opened.clear()
+    assert cache.find(EDITION, "none") is None
+    assert opened == []
+    assert read(cache, "before") == b"before"
+    store(cache, "after", b"after")
+    assert read(cache, "after") == b"after"
+    assert cache.find("8-1a-2b", "none") is None  # Of which nothing is known yet.
+    assert opened.count("none") == 1
+
+
+def test_what_another_process_adds_is_found_from_the_next_sweep_on(cache: Cache) -> None:
+    """And what it has removed is not there, whatever this one knows."""
+    other = Cache(Path(cache._folder), 1 << 20)
+    cache.sweep(EDITION)
+    store(other, KEY, b"x")
+    assert read(cache, KEY) is None
+    cache.sweep(EDITION)
+    assert read(cache, KEY) == b"x"
+    (Path(cache._folder) / EDITION / KEY).unlink()
+    assert read(cache, KEY) is None
+
+
+def test_what_is_added_while_the_folder_is_listed_is_known() -> None:
+    """Whatever edition the folder is listed for, and however late that is done."""
+    names = Names()
+    names.add("1", "lost")  # Nobody has asked for that edition, so nothing is kept of it, and everything may be there.
+    names.begin("1")
+    names.add("1", "new")
+    assert names.may_have("1", "none")
+    names.list("1", ["old"])
+    assert [names.may_have("1", name) for name in ("old", "new", "none")] == [True, True, False]
+    names.remove("1", "old")
+    assert not names.may_have("1", "old")
+    names.begin("1")
+    assert [names.may_have("1", name) for name in ("old", "new")] == [False, True]
+    names.begin("2")
+    names.list("1", ["old"])
+    assert [names.may_have(edition, "none") for edition in ("1", "2")] == [True, True]
+    names.list("2", [])
+    assert [names.may_have("2", name) for name in ("old", "new")] == [False, False]
 
 
 WRITER = """

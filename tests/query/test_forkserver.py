@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -138,6 +139,49 @@ def test_workers_that_ended_leave_nothing_behind(shelf: Shelf) -> None:
                 os.kill(worker, signal.SIGKILL)
                 await until(lambda before=before: len(pids(pool) - before) == 1 and len(list(pool._crew.idle())) == 2)
             await until(lambda: not zombies())
+
+    asyncio.run(test())
+
+
+def test_the_front_has_a_descriptor_for_the_memory_of_each_worker_and_no_more(shelf: Shelf) -> None:
+    """It is asked for so often that it stays open; those of workers that ended would pile up."""
+
+    def watched() -> set[int]:
+        links = [Path(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
+        paths = [os.readlink(link) for link in links if link.is_symlink()]
+        found = [int(path.split("/")[2]) for path in paths if re.fullmatch(r"/proc/\d+/statm", path)]
+        assert len(found) == len(set(found))
+        return set(found)
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, paused=0)) as pool:
+            for _ in range(3):
+                before = pids(pool)
+                os.kill(min(before), signal.SIGKILL)
+                await until(lambda before=before: len(pids(pool) - before) == 1 and len(list(pool._crew.idle())) == 2)
+                assert all(worker.memory() > 0 for worker in pool._crew.workers)
+                assert watched() == pids(pool)
+            worker = pool._crew.workers[0]
+            os.kill(worker.pid, signal.SIGKILL)
+            await until(lambda: worker.memory() == 0)
+        assert watched() == set()
+
+    asyncio.run(test())
+
+
+@pytest.mark.parametrize("told", [None, "glibc.malloc.tcache_count=3"])
+def test_workers_have_memory_at_hand_unless_the_operator_says_how(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, told: str | None
+) -> None:
+    """The C library reads it when the process that they are forked from starts."""
+    if told is not None:
+        monkeypatch.setenv("GLIBC_TUNABLES", told)
+
+    async def test() -> None:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
+            (server,) = {parent_of(pid) for pid in pids(pool)}
+            variables = Path(f"/proc/{server}/environ").read_text().split("\0")
+            assert f"GLIBC_TUNABLES={told or 'glibc.malloc.tcache_count=128'}" in variables
 
     asyncio.run(test())
 
