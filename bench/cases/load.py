@@ -127,10 +127,9 @@ def _memory(base: Memory, memory: Memory) -> Iterator[Row]:
 def _still_busy(front: Process) -> float:
     """Seconds of processor time that the workers took in a second, one second after all clients went away."""
     time.sleep(1.0)
-    workers = [process for process in family(front.pid) if is_worker(process)]
-    before = sum(processor_s(process.pid) for process in workers)
+    before = {process: processor_s(process.pid) for process in family(front.pid) if is_worker(process)}
     time.sleep(1.0)
-    return sum(processor_s(process.pid) for process in workers if process.lives()) - before
+    return sum(processor_s(process.pid) - taken for process, taken in before.items() if process.lives())
 
 
 def _workers(served: Served, front: Process, late: float) -> Row:

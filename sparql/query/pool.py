@@ -64,8 +64,7 @@ class Pool:
 
     def generation(self) -> int:
         """The number of the current generation; 0 while there is none."""
-        current = self._generations.current()
-        return 0 if current is None else current.number
+        return self._generations.number()
 
     def served(self) -> int:
         """The newest generation that a worker has open; 0 while none has one."""
