@@ -34,7 +34,7 @@ TURN_S: Final = 0.5
 KEPT_BYTES: Final = 96 << 20
 """
 What a worker may keep of its long queries; beyond that it is replaced. Three of the store's caches have room in it, as
-those of two indexes and of the strings: to fill them again is a tenth of the time of a query over everything.
+those of two indexes and of the strings: to fill them again is up to a tenth of the time of a query over everything.
 """
 MEASURE_S: Final = 0.01
 """How often memory is looked at."""

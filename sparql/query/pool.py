@@ -64,7 +64,8 @@ class Pool:
 
     def generation(self) -> int:
         """The number of the current generation; 0 while there is none."""
-        return self._generations.number()
+        current = self._generations.current()
+        return 0 if current is None else current.number
 
     def served(self) -> int:
         """The newest generation that a worker has open; 0 while none has one."""
@@ -106,10 +107,11 @@ class Pool:
         return place
 
     def _begin(self, worker: WorkerProcess, place: Place, heavy: bool) -> None:
-        if heavy:
-            worker.start_long(place, aside=self._crew.is_busy())  # The signal delays the first bytes.
-        else:
-            worker.start(place)
+        if heavy and self._crew.is_busy():
+            worker.step_back()
+        elif heavy:  # The signal would delay the first bytes.
+            worker.be_long()
+        worker.start(place)
 
     def _give_back(self, worker: WorkerProcess) -> None:
         """Take back a worker whose query is done, and give it the next."""
@@ -164,7 +166,8 @@ class Pool:
         worker = self._crew.take_idle()
         place = None if worker is None else self._long_queue.take(self._lanes.only_seems_heavy)
         if worker is not None and place is not None:
-            worker.start_on_trial(place)
+            worker.put_on_trial()
+            worker.start(place)
         elif worker is not None:
             self._crew.put(worker)
 

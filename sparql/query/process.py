@@ -81,19 +81,6 @@ class WorkerProcess:
             place.ticket.leave = place.leave
         self._channel.send(query(self._answers, place.job))
 
-    def start_long(self, place: Place, aside: bool) -> None:
-        """Hand an idle worker a query that is taken for a long one, to run at the lowest priority at once, or soon."""
-        if aside:
-            self.step_back()
-        self.start(place)
-        self._be_long()
-
-    def start_on_trial(self, place: Place) -> None:
-        """Hand an idle worker a query that seemed long, and is not taken for that before it has proved that it is."""
-        self.give_way()
-        self.start(place)
-        self.on_trial = True
-
     def takes_more(self) -> bool:
         """Whether it is busy, and would soon answer what it is sent now."""
         return (
@@ -171,7 +158,17 @@ class WorkerProcess:
         if not self._stepped_back:
             self._stepped_back = True
             self._child.tell(STEP_BACK)
-            self._be_long()
+            self.be_long()
+
+    def be_long(self) -> None:
+        """Take its query for a long one, to run at the lowest priority if it is not done soon."""
+        self.long, self.on_trial = True, False
+        self.slim = min(self.slim, self.memory())
+
+    def put_on_trial(self) -> None:
+        """Do not take its query for a long one before it has proved that it is."""
+        self.on_trial = True
+        self.give_way()
 
     def pause(self, now: float) -> None:
         """Stop it, so that others can go on; its time stands still."""
@@ -226,10 +223,6 @@ class WorkerProcess:
         if self._place is not None:
             self._place.leave(self._ended())
         self._events.returned(self.take_back())
-
-    def _be_long(self) -> None:
-        self.long, self.on_trial = True, False
-        self.slim = min(self.slim, self.memory())
 
     def _begin(self, place: Place) -> None:
         """Note that it goes on with a query that it has been sent, or is sent now."""

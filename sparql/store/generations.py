@@ -122,16 +122,11 @@ class Generations:
 
     def current(self) -> Generation | None:
         """The generation that readers are to open, or None before the first."""
-        name = files.target(self._link)
-        if name is None or not _NAME.fullmatch(Path(name).name):
+        name = Path(files.target(self._link) or "").name
+        if not _NAME.fullmatch(name):
             return None
-        generation = self._generation(int(Path(name).name))
+        generation = self._generation(int(name))
         return generation if generation.path.is_dir() else None
-
-    def number(self) -> int:
-        """The number of the current generation, 0 before the first: for whoever asks often, a tenth of `current`."""
-        name = os.path.basename(files.target(self._link) or "")
-        return int(name) if _NAME.fullmatch(name) and os.path.isdir(self._folder / name) else 0
 
     def hold(self, generation: Generation) -> Lease:
         """

@@ -148,15 +148,13 @@ async def _read(scope: Message, client: Client) -> QueryRequest | UpdateRequest 
     query_string = scope["query_string"].decode("latin-1")
     if method in ("GET", "HEAD") and _wants_page(accept, query_string):
         return None
-    if method != "POST":
-        return read_request(HttpRequest(method, query_string, accept=accept))
     return read_request(
         HttpRequest(
             method=method,
             query_string=query_string,
             content_type=header(scope, b"content-type") or "",
             accept=accept,
-            body=await client.body(),
+            body=await client.body() if method == "POST" else b"",
             content_coding=header(scope, b"content-encoding") or "",
         )
     )

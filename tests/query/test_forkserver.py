@@ -174,6 +174,7 @@ def test_workers_have_memory_at_hand_unless_the_operator_says_how(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, told: str | None
 ) -> None:
     """The C library reads it when the process that they are forked from starts."""
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
     if told is not None:
         monkeypatch.setenv("GLIBC_TUNABLES", told)
 
