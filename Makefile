@@ -3,7 +3,18 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-PYTEST_FLAGS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
+PYTEST_FLAGS ?= --numprocesses=4 --dist=loadfile
+
+# The heart of each package, in a minute or so; `make test` runs all.
+FAST := tests/archive tests/catalog tests/discover tests/fetch tests/ledger tests/revise \
+	$(addprefix tests/pipeline/test_,semantics.py description.py dates.py mirroring.py skip.py verdict.py update_effects.py) \
+	$(addprefix tests/publish/test_,provenance.py seed_facts.py) \
+	$(addprefix tests/query/test_,request.py results.py syntax.py fair.py dataset.py extent.py update.py pool.py) \
+	$(addprefix tests/store/test_,generations.py handle.py loading.py spelling.py) \
+	$(addprefix tests/wash/,naming/test_skolem.py naming/test_roots.py textual/test_resume.py structured/test_rdfxml.py) \
+	$(addprefix tests/wash/,test_canonical.py decoding/test_charset.py unpacking/test_archives.py) \
+	$(addprefix tests/web/test_,pages.py endpoint.py provider_page.py dashboard.py documents.py formats.py versions.py) \
+	$(addprefix tests/test_,architecture.py check.py ongoing.py order_run.py registry.py settings.py status.py)
 
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
@@ -15,21 +26,24 @@ PAGE := sparql/web/static/yasgui/made.json
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
-define CHECK_PYTHON
+define CHECK
 command -v $(PYTHON) > /dev/null || { \
-  echo "$(PYTHON) is not there. On Debian: apt-get install python3 python3-venv" >&2; exit 1; }; \
-$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-  echo "$$($(PYTHON) --version) is too old: 3.11 or later is needed. Name another: make PYTHON=python3.12 ..." >&2; \
-  exit 1; }; \
-$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || { \
-  echo "$(PYTHON) cannot make virtual environments. On Debian: apt-get install python3-venv" >&2; exit 1; }
+  echo "$(PYTHON) is missing. On Debian: apt-get install python3 python3-venv" >&2; exit 1; }; \
+$(PYTHON) requirements/machine.py
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run setup test test-long bench lint format docs screenshots lock build install clean
+.PHONY: help machine test-machine demo run setup test test-fast test-long bench lint format docs screenshots lock build install clean
 
 help:  ## Say what each target does.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+# What is missing is said before anything is installed.
+machine:
+	@$(CHECK) run
+
+test-machine:
+	@$(CHECK) test
 
 demo: $(VENV)/.runtime $(PAGE)  ## Set up, then harvest a provider on this machine and say what happens.
 	$(BIN)/harvest demo
@@ -39,10 +53,13 @@ run: $(VENV)/.runtime $(PAGE)  ## Set up, then run the instance of config/.
 
 setup: $(VENV)/.dev $(PAGE)  ## Set up for development, and no more.
 
-test: $(VENV)/.dev $(PAGE)  ## Set up, then run the tests.
+test: test-machine lint $(PAGE)  ## Set up, then check the style and run the tests.
 	$(BIN)/python -m pytest -m "not long" $(PYTEST_FLAGS)
 
-test-long: $(VENV)/.dev $(PAGE)  ## Set up, then run the tests that take minutes.
+test-fast: $(VENV)/.dev $(PAGE)  ## Set up, then run the heart of the tests, in a minute or so.
+	$(BIN)/python -m pytest -m "not long" $(PYTEST_FLAGS) $(FAST)
+
+test-long: test-machine $(VENV)/.dev $(PAGE)  ## Set up, then run the tests that take minutes.
 	$(BIN)/python -m pytest -m long
 
 bench: $(VENV)/.dev $(PAGE)  ## Set up, then measure speed and memory.
@@ -53,6 +70,7 @@ lint: $(VENV)/.dev  ## Check style, format, types and import rules.
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict harvest sparql
 	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/python -m tests.style
 
 format: $(VENV)/.dev  ## Put the code into its format.
 	$(BIN)/ruff check --fix
@@ -75,7 +93,7 @@ build: $(VENV)/.dev $(PAGE)  ## Make the wheel and the sdist in dist/.
 # The image is made by this target, so that a test can take the same steps without an engine.
 install:  ## Install into a new environment for use: make install PREFIX=/opt/harvest
 	@test -n "$(PREFIX)" || { echo "Say where to: make install PREFIX=/opt/harvest" >&2; exit 2; }
-	@$(CHECK_PYTHON)
+	@$(CHECK) run
 	$(PYTHON) -m venv $(PREFIX)
 	$(PYTHON) -m venv $(PREFIX)/build
 	$(PREFIX)/build/bin/python $(LOCKED) -r requirements/build.lock
@@ -88,8 +106,7 @@ clean:  ## Remove what these targets made; the data of the instance stays.
 	rm -rf $(VENV) $(dir $(PAGE)) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.created:
-	@$(CHECK_PYTHON)
+$(VENV)/.created: | machine
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
 	@touch $@

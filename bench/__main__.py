@@ -78,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", action="append", choices=CASES, metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--runs", type=int, metavar="N", help="runs of what takes less than a minute")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the data there, and use them next time")
+    parser.add_argument("--harvests", type=int, metavar="N", help="of the soak, with ten ticks each; else 5000")
     parser.add_argument("--seconds", type=float, metavar="S", help="of the load test, for each way of asking; else 60")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser
@@ -85,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _names(options: argparse.Namespace) -> list[str]:
     named = options.only or [name for name in CASES if name not in OTHERWISE_LEFT_OUT]
-    return [*named, *(OTHERWISE_LEFT_OUT if options.load and "load" not in named else ())]
+    return [*named, *(("load",) if options.load and "load" not in named else ())]
 
 
 @contextmanager
@@ -104,6 +105,8 @@ def _scale(options: argparse.Namespace) -> Scale:
         scale = replace(scale, large=LARGE)
     if options.seconds is not None:
         scale = replace(scale, load_s=max(options.seconds, 1))
+    if options.harvests is not None:
+        scale = replace(scale, harvests=max(options.harvests, 2), ticks=10 * options.harvests)
     return scale if options.runs is None else replace(scale, runs=max(options.runs, 1))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.machine import process_fields
 from bench.memory import memory
-from sparql.query.worker import NAME
+from sparql.worker.worker import NAME
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 EVERY_S = 0.1

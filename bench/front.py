@@ -23,9 +23,9 @@ from bench.errors import BenchError
 from bench.ground import Ground, millions
 from bench.instance import instance
 from bench.provider import provider
-from harvest.config import load_settings
-from harvest.serve import free_port
-from harvest.settings import Settings
+from harvest.config.loader import load_settings
+from harvest.config.settings import Settings
+from harvest.service.serve import free_port
 
 READY_S = 30.0
 STOP_S = 15.0
@@ -87,10 +87,11 @@ def settings(folder: Path, **changed: Any) -> Settings:
 def ours(folder: Path, **query: Any) -> Iterator[Server]:
     """Our front over an instance's folder, with an empty cache; `query` are settings of that section."""
     # A machine that others keep busy must not end what is measured.
-    found = settings(folder, query={"timeout_s": 600} | query)
+    # The peer's default graph is the union of all graphs.
+    found = settings(folder, query={"timeout_s": 600, "listed_graphs": 0} | query)
     shutil.rmtree(found.data_dir / "cache", ignore_errors=True)
     # The command that `harvest serve` starts its front by.
-    command = [sys.executable, "-m", "harvest.serve", str(os.getpid())]
+    command = [sys.executable, "-m", "harvest.service.serve", str(os.getpid())]
     with _server(command, f"http://{found.bind}/sparql", {"HARVEST_CONFIG": str(found.file)}) as server:
         yield server
 

@@ -29,6 +29,8 @@ class Scale:
         wrk_s: Seconds of each run of `wrk`.
         load_s: Seconds of the load test.
         real: Whether real files are imported too.
+        harvests: Of the soak.
+        ticks: Of the soak, over unchanged providers.
         judged: Whether these are the sizes that the targets are set for.
     """
 
@@ -43,6 +45,8 @@ class Scale:
     load_s: float = 60
     real: bool = True
     judged: bool = True
+    harvests: int = 5_000
+    ticks: int = 50_000
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -50,7 +54,7 @@ class Scale:
         return (self.triples,) if self.large is None else (self.triples, self.large)
 
 
-QUICK = Scale(200_000, None, 2_000, 20_000, 50, 1, 1, 1, 10, real=False, judged=False)
+QUICK = Scale(200_000, None, 2_000, 20_000, 50, 1, 1, 1, 10, real=False, judged=False, harvests=100, ticks=500)
 """Checks the machinery in a minute."""
 
 

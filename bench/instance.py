@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
 from bench.errors import BenchError, Disagreement
 from bench.measure import Sample, clocked
+from harvest.config.settings import HttpSettings, Settings
 from harvest.model import Outcome
-from harvest.pipeline import Desk, opened
-from harvest.settings import HttpSettings, Settings
+from harvest.pipeline import Harvester, now_utc, opened
 from harvest.wash import process
 
 
@@ -36,12 +37,12 @@ class Instance:
 
     Attributes:
         settings: Its settings.
-        desk: What is asked.
+        harvester: What is asked.
         began: Name and start of each step of the pipeline so far, in seconds of a monotonic clock.
     """
 
     settings: Settings
-    desk: Desk
+    harvester: Harvester
     began: list[tuple[str, float]] = field(default_factory=list)
 
     def harvest(self, name: str, expected: Outcome = Outcome.COMMITTED) -> Sample:
@@ -53,8 +54,8 @@ class Instance:
         """
         self.began.clear()
         with clocked() as sample:
-            look = self.desk.look(name)
-            results = [] if look.failed else self.desk.work(name)
+            look = self.harvester.look(name)
+            results = [] if look.failed else self.harvester.work(name)
         if [result.outcome for result in results] != [expected]:
             said = look.failed or next((result.finding for result in results if result.finding), None)
             raise Disagreement(f"harvesting {name} did not end {expected}: {said.message if said else results}")
@@ -65,11 +66,11 @@ class Instance:
 
     def count(self, name: str) -> int:
         """How many triples the provider's graph has in the store."""
-        return self.desk.workshop.store.count(self.settings.graph(name))
+        return self.harvester.instance.store.count(self.settings.graph(name))
 
 
 @contextmanager
-def instance(folder: Path, providers: dict[str, str]) -> Iterator[Instance]:
+def instance(folder: Path, providers: dict[str, str], clock: Callable[[], datetime] = now_utc) -> Iterator[Instance]:
     """An instance in `folder` with providers, each registered by the URL of its VoID file; closed with the block."""
     settings = settings_in(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -78,5 +79,5 @@ def instance(folder: Path, providers: dict[str, str]) -> Iterator[Instance]:
     if process.call(len, process.Bounds(60, "warm-up"), "ready") != 5:
         raise BenchError("the washing process does not answer")
     began: list[tuple[str, float]] = []
-    with opened(settings, on_step=lambda _, step: began.append((step, time.monotonic()))) as workshop:
-        yield Instance(settings, Desk(workshop), began)
+    with opened(settings, clock, on_step=lambda _, step: began.append((step, time.monotonic()))) as instance:
+        yield Instance(settings, Harvester(instance), began)

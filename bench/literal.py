@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 from bench.instance import settings_in
 from bench.measure import Sample, clocked
+from bench.provider import catalogue
 from harvest.fetch.client import Client
 from harvest.model import Document, Snapshot
 from harvest.revise import lines
@@ -70,7 +71,7 @@ class Twin:
     def _washed(self, url: str, room: Path) -> Snapshot:
         fetched = self._client.get(url, into=room)
         assert fetched.path is not None
-        document = Document(fetched.path, url, fetched.capture.media_type)
+        document = Document(fetched.path, url, fetched.capture.media_type, dataset=catalogue(url))
         washed: Washed = process.call(
             wash, process.Bounds(3600, url), [document], self.graph, room / "input.nq", self._memory
         )

@@ -63,6 +63,12 @@ class Provider:
         (self.folder / f"{name}.ttl").write_text(void)
 
 
+def catalogue(dump: str) -> str:
+    """The IRI of the dataset that is described as having this dump."""
+    folder, _, file = dump.rpartition("/")
+    return f"{folder}/{file.split('.')[0]}.ttl#catalogue"
+
+
 @contextmanager
 def provider(folder: Path) -> Iterator[Provider]:
     """A provider that serves `folder`, which is made; ended with the block."""

@@ -16,7 +16,7 @@ from typing import Any
 from bench import front
 from bench.errors import Disagreement
 from bench.family import processor_s
-from harvest.settings import Settings
+from harvest.config.settings import Settings
 
 PATIENCE_S = 900.0
 STOP_S = 30.0
@@ -24,7 +24,7 @@ _LOOK_S = 0.5
 _REST_S = 2.0
 _REST_SHARE = 0.1
 """Of a core, that an instance takes which looks at its providers every second."""
-_COMMAND = [sys.executable, "-c", "from harvest.cli import main; main()", "serve", "--config"]
+_COMMAND = [sys.executable, "-c", "from harvest.cli.main import main; main()", "serve", "--config"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from harvest.config.settings import Settings
 from harvest.model import Document
-from harvest.publish.description import Subject
+from harvest.publish.description import ExportedGraph
 from harvest.publish.exports import export
 from harvest.revise import lines, replace
-from harvest.settings import Settings
 from harvest.wash import process
 from harvest.wash.canonical import Washed, wash
 from sparql.store.base import Change
@@ -55,8 +55,8 @@ def full(old: Path, new: Path, folder: Path) -> int:
 
 def export_(snapshot: Path, folder: Path) -> int:
     """Export one provider's snapshot."""
-    subject = Subject("p", GRAPH, 1, 0, None, lambda: snapshot)
-    return len(export(folder, "http://bench.example", [subject], datetime.now(UTC)))
+    subject = ExportedGraph("p", GRAPH, 1, 0, None, lambda: snapshot)
+    return len(export(folder, "http://bench.example", [subject], datetime.now(UTC)).files)
 
 
 def load(snapshot: Path, folder: Path) -> int:

@@ -9,13 +9,16 @@ The error tree of the harvesting side.
     │   ├── RefusedError     an address, redirect or size that the settings forbid    permanent
     │   ├── StatusError      a status other than 2xx or 304                           by status
     │   └── TransferError    connection, time-out or truncated body                   retriable
+    │       └── TooSlowError less than the settings ask for came in a time            retriable
     ├── WashError            a dump cannot be turned into a snapshot                  permanent
     │   ├── WashTimeout      washing went past its time or memory limit               permanent
     │   ├── WashCrash        the washing process died                                 permanent
     │   └── ContextWanted    a remote JSON-LD context that has to be fetched first    retriable
     ├── LedgerError          the ledger cannot be opened or migrated                  permanent
+    │   └── LedgerDamage     it is damaged or gone                                    permanent
     ├── BusyError            another process holds the data directory                 retriable
     ├── StorageError         the disk is full, read-only or damaged                   retriable
+    │   └── DamageError      a filed file is damaged or gone                          permanent
     ├── StoppedError         the instance is shutting down; nothing was lost          retriable
     └── UnknownName          a provider or version that does not exist                permanent
 
@@ -25,6 +28,7 @@ same call may succeed later without anybody changing anything.
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,6 +75,33 @@ class HarvestError(Exception):
         """The finding kind: the class name in kebab-case, without `Error`."""
         name = type(self).__name__.removesuffix("Error")
         return "".join(("-" if i and c.isupper() else "") + c.lower() for i, c in enumerate(name))
+
+
+def unusable(error: OSError, where: object = None) -> str:
+    """
+    What an error of the operating system says to people: what happened, to which file, and what to do.
+
+    `where` is named in place of a file that the error does not name.
+    """
+    place = error.filename or where
+    reason = error.strerror or str(error) or type(error).__name__
+    advice = _ADVICE.get(error.errno or 0, "see to the disk and to the owner of the files")
+    return f"{place}: {reason}; {advice}" if place else f"{reason}; {advice}"
+
+
+_ADVICE = {
+    errno.ENOSPC: "the disk is full: make room",
+    errno.EDQUOT: "the quota of the disk is used up: make room",
+    errno.EROFS: "the disk can only be read",
+    errno.EIO: "the disk is damaged",
+    errno.EMFILE: "raise the limit of open files (`ulimit -n`)",
+    errno.ENFILE: "the machine has too many open files",
+    errno.EACCES: "run the command as the owner of the files",
+    errno.EPERM: "run the command as the owner of the files",
+    errno.ENOTDIR: "a file stands where a folder should be",
+    errno.ENOMEM: "the machine is out of memory",
+    errno.EAGAIN: "the machine is out of processes or threads",
+}
 
 
 def _revive(kind: type[HarvestError], attributes: dict[str, object]) -> HarvestError:
@@ -125,9 +156,13 @@ class StatusError(FetchError):
 
 
 class TransferError(FetchError):
-    """A connection that failed, was too slow, or ended before the body did."""
+    """A connection that failed, was too slow, or ended before the body did; an answer with a broken framing."""
 
     retriable = True
+
+
+class TooSlowError(TransferError):
+    """A transfer that brought less than `http.min_rate`; asking again at once would only take as long."""
 
 
 class WashError(HarvestError):
@@ -156,6 +191,10 @@ class LedgerError(HarvestError):
     """A ledger that cannot be opened or migrated."""
 
 
+class LedgerDamage(LedgerError):
+    """A ledger that is damaged or gone; `harvest rebuild` makes it again."""
+
+
 class BusyError(HarvestError):
     """Another process works on the data directory."""
 
@@ -166,6 +205,12 @@ class StorageError(HarvestError):
     """A disk that is full, read-only or damaged."""
 
     retriable = True
+
+
+class DamageError(StorageError):
+    """A filed file that is damaged or gone; `url` is the file. `harvest rebuild` mends it."""
+
+    retriable = False
 
 
 class UnknownName(HarvestError):

@@ -16,8 +16,9 @@ The error tree of the query side.
     ├── UpdateNotTaken     an update that the harvesting process did not take       retriable, 503
     ├── UpdateUnanswered   an update that goes on longer than its sender can wait   permanent, 504
     ├── ClientGone         a client that closed its connection                      permanent, 499
-    ├── Overloaded         no worker free in time, or too many long queries         retriable, 429
+    ├── Overloaded         no worker or no processor free in time                   retriable, 429
     └── StoreError         the triple store failed or there is no generation yet    retriable, 503
+        └── StoreTaken     another process writes the store                         retriable, 503
 """
 
 from __future__ import annotations
@@ -139,3 +140,13 @@ class StoreError(SparqlError):
 
     status = 503
     retriable = True
+
+
+class StoreTaken(StoreError):
+    """A store that another process writes."""
+
+
+class DamagedData(SparqlError):
+    """A version, change or export whose file is damaged or gone; the operator has to mend it."""
+
+    status = 503

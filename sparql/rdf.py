@@ -8,11 +8,29 @@ RDF/XML 3.4, JSON-LD 1.1 C, Notation3 9).
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
 from pyoxigraph import NamedNode, RdfFormat
+
+__all__ = [
+    "DCAT",
+    "DCTERMS",
+    "FOAF",
+    "PAV",
+    "PROV",
+    "RDF",
+    "RDFS",
+    "SPDX",
+    "VOID",
+    "XSD",
+    "Format",
+    "by_extension",
+    "by_media_type",
+]
+"""What other packages may import."""
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS: Final = "http://www.w3.org/2000/01/rdf-schema#"
@@ -100,11 +118,17 @@ FORMATS: Final = (N_QUADS, N_TRIPLES, TURTLE, TRIG, RDF_XML, JSON_LD, N3)
 
 
 def as_iri(url: str) -> str:
-    """The IRI that a URL stands for: servers and people leave brackets, spaces and stray percent signs in."""
-    try:
-        return NamedNode(url).value
-    except ValueError:
-        return quote(_STRAY_PERCENT.sub("%25", url), safe="!#$%&'()*+,/:;=?@~")
+    """
+    An IRI that stands for a URL, whatever that is.
+
+    Servers and people leave brackets, spaces and stray percent signs in, ports that are none, and zones of addresses.
+    """
+    scheme, _, rest = url.partition("://")
+    escaped = _STRAY_PERCENT.sub("%25", url)
+    for iri in (url, quote(escaped, safe="!#$%&'()*+,/:;=?@~"), f"{scheme}://{quote(rest, safe='/')}"):
+        with suppress(ValueError):
+            return NamedNode(iri).value
+    return f"about:invalid#{quote(url, safe='')}"
 
 
 def by_media_type(media_type: str | None) -> Format | None:

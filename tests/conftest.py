@@ -1,19 +1,26 @@
 """
 What holds for every test: no address but loopback, no unlisted skip under CI, and Hypothesis that repeats itself there.
+
+The last lines of a run name the Debian packages that tests lacked.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import logging
 import os
 import socket
 import sys
+import threading
 import tomllib
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings
+
+from tests.debian import lost
 
 CI = os.environ.get("CI") == "true"
 RESERVED = ("invalid", "test", "example")
@@ -67,6 +74,20 @@ def _guard(event: str, args: tuple[object, ...]) -> None:
 sys.addaudithook(_guard)
 
 
+@pytest.fixture(autouse=True)
+def log_as_before() -> Generator[None]:
+    """Commands that run within a test configure the log of this process; the next test has it as it was."""
+    loggers = [logging.getLogger(name) for name in ("", "harvest", "sparql")]
+    levels, handlers = [logger.level for logger in loggers], list(loggers[0].handlers)
+    hooks, config = (sys.excepthook, threading.excepthook), structlog.get_config()
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+    loggers[0].handlers[:] = handlers
+    sys.excepthook, threading.excepthook = hooks
+    structlog.configure(**config)
+
+
 def _listed(item: str) -> bool:
     path = Path(__file__).with_name("skips.toml")
     return item in tomllib.loads(path.read_text("utf-8"))["skips"]
@@ -95,3 +116,17 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     report = yield
     _judge(report)
     return report
+
+
+def _reason(report: pytest.TestReport) -> str:
+    return report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
+    """Name the Debian packages that are missing, after all else that is said of skipped tests."""
+    yield
+    stats = terminalreporter.stats
+    reports = [*stats.get("skipped", ()), *stats.get("failed", ()), *stats.get("error", ())]
+    for sentence in lost(_reason(report) for report in reports if isinstance(report, pytest.TestReport)):
+        terminalreporter.write_line(sentence, yellow=True)

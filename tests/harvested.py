@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harvest.config import load_settings
-from harvest.serve import Front
-from tests.pipeline.conftest import Instance
+from harvest.config.loader import load_settings
+from harvest.service.serve import Front
+from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import A1, A2, B1, C1, release, ttl
 from tests.ports import free_port
 from tests.provider import serving
@@ -64,7 +64,7 @@ def harvested(folder: Path) -> Iterator[Harvested]:
 
 
 def _filled(folder: Path, url: str) -> Harvested:
-    instance = Instance(folder)
+    instance = TemporaryInstance(folder)
     instance.settings = replace(instance.settings, base_url=url, graph_base=f"{url}/graph/")
     try:
         with serving() as provider:
@@ -77,13 +77,13 @@ def _filled(folder: Path, url: str) -> Harvested:
                 instance.tick("p")
             instance.tick("bad")
             provider.put("/a.zip", _archive(), "application/zip")
-            [(seed, _), _] = instance.desk.workshop.ledger.seeds.add_all(
+            [(seed, _), _] = instance.harvester.instance.ledger.seeds.add_all(
                 [f"{provider.url}/a.zip", f"{provider.url}/gone.nt"], instance.clock(), 86400.0
             )
-            instance.desk.seeding.run([])
-            instance.desk.seeding.load(seed)
-            instance.desk.export()
-        documents = instance.desk.workshop.ledger.documents
+            instance.harvester.seeding.run([])
+            instance.harvester.seeding.load(seed)
+            instance.harvester.export()
+        documents = instance.harvester.instance.ledger.documents
         [download] = documents.of_seed(seed)
         [clean] = [entry.clean for entry in documents.entries(download.hash, 10, 0) if entry.clean]
         assert download.sha256 is not None

@@ -50,7 +50,11 @@ def written(recipe: Recipe, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.long] * (name in SLOW)) for name in suite.CASES if name != "load"],
+    [
+        pytest.param(name, marks=[pytest.mark.long] * (name in SLOW))
+        for name in suite.CASES
+        if name not in suite.OTHERWISE_LEFT_OUT
+    ],
 )
 def test_what_a_case_compares_agrees(name: str, ground: Ground) -> None:
     """Every case compares our result with the peer's: being fast is worth nothing where they differ."""
@@ -63,6 +67,18 @@ def test_what_a_case_compares_agrees(name: str, ground: Ground) -> None:
     assert all(row.ours for row in rows)
     assert not any(row.spoiled for row in rows)
     assert {path.name for path in ground.folder.iterdir()} == {"data"}
+
+
+@pytest.mark.long
+def test_a_soak_takes_no_more_memory_and_little_ledger(tmp_path: Path) -> None:
+    """What a harvest leaves is what is kept on purpose: no memory, no descriptor, no lock; some kB of ledger."""
+    scale = Scale(harvests=300, ticks=1_000, judged=False)
+    memory, descriptors, ledger, ticks = suite.rows(Ground(tmp_path, scale, lambda _: None, None), ["soak"])
+    assert memory.ours is not None and memory.ours < 20, memory.notes
+    assert descriptors.ours is not None and descriptors.ours <= 4
+    assert ledger.ours is not None and 0 < ledger.ours < 25
+    assert ticks.ours is not None and ticks.ours < 10
+    assert "0 files more" in ticks.notes[0]
 
 
 def test_a_case_that_cannot_be_measured_is_told(tmp_path: Path) -> None:

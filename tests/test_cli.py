@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from harvest.cli import main
+from harvest.cli.main import main
 from tests.pipeline.test_semantics import A1, A2, B1, release
 from tests.provider import ProviderServer, serving
 
@@ -70,7 +70,7 @@ def test_a_session_from_first_harvest_to_proof(harvest: Command, provider: Provi
     assert "p.nq.gz" in harvest("export").stdout
     assert "all exports are current" in harvest("export").stdout
     proof = harvest("verify")
-    assert proof.exit_code == 0 and proof.stdout.count("ok") == 4
+    assert proof.exit_code == 0 and proof.stdout.count("ok ") == 12
 
 
 def test_status_has_the_promised_shape(harvest: Command, provider: ProviderServer) -> None:
@@ -190,7 +190,15 @@ def test_a_graph_can_be_written_to_a_file(harvest: Command, provider: ProviderSe
     assert harvest("query", query).stdout == f"{A1} .\n"
 
 
-@pytest.mark.parametrize("query", ["SELECT nonsense", "SELECT * { SERVICE <http://x.example/> { ?s ?p ?o } }"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT nonsense",
+        "SELECT * { SERVICE <http://x.example/> { ?s ?p ?o } }",
+        f"SELECT * {'{' * 10_000}{'}' * 10_000}",
+    ],
+    ids=["no query", "calls out", "nested"],
+)
 def test_a_query_that_is_none_or_calls_out_is_refused(query: str, harvest: Command, provider: ProviderServer) -> None:
     """One line that says why, and exit code 1."""
     release(provider, 1, A1)
@@ -202,7 +210,7 @@ def test_a_query_that_is_none_or_calls_out_is_refused(query: str, harvest: Comma
 def test_the_demo_plays_to_its_end() -> None:
     """Five releases, the approval and the proof, by itself, in a process that ends and leaves nothing behind."""
     result = subprocess.run(
-        [sys.executable, "-c", "from harvest.cli import main; main()", "demo", "--seconds", "1", "--port", "0"],
+        [sys.executable, "-c", "from harvest.cli.main import main; main()", "demo", "--seconds", "1", "--port", "0"],
         cwd=REPOSITORY,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         capture_output=True,
@@ -216,6 +224,6 @@ def test_the_demo_plays_to_its_end() -> None:
         "committed", "committed", "failed", "committed", "held", "committed",
     ]  # fmt: skip
     assert "line 53" in told and "harvest approve fleet" in told
-    assert len(re.findall("^ok ", told, re.MULTILINE)) == 4
+    assert len(re.findall("^ok ", told, re.MULTILINE)) == 5
     folder = re.search(r"instance in\s+(\S+)\. Starting", told)
     assert folder is not None and not Path(folder.group(1)).exists()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from harvest.cli import main
+from harvest.cli.main import main
 from tests.archive.preston import made_by_preston, unpacked
 from tests.pipeline.test_semantics import A1, A2, release
 from tests.provider import ProviderServer, serving

@@ -13,8 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from click.testing import CliRunner, Result
 
-from harvest.ask_remote import LONGEST_GET, kind_of
-from harvest.cli import main
+from harvest.cli.main import main
+from harvest.cli.remote import LONGEST_GET, kind_of
 from sparql.errors import ForbiddenError, RequestError, SparqlError
 from sparql.query.limits import QueryLimits
 from tests.clients.instance import PREFIXES, front, skies

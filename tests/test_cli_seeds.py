@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from harvest.cli import main
-from harvest.seeds import seed_hash
+from harvest.cli.main import main
+from harvest.model.seeds import seed_hash
 from tests.provider import serving
 
 SETTINGS = "base_url: http://h.example\ngraph_base: http://h.example/graph/\ndata_dir: var\nexports_dir: exports\n"
@@ -118,12 +118,12 @@ def test_what_cannot_be_done_is_told(seeds: Command, words: tuple[str, ...], rea
 
 def test_the_list_can_be_edited_beside_a_running_instance(seeds: Command) -> None:
     """The ledger takes several writers; only what needs the store is handed over."""
-    from harvest.config import load_settings
-    from harvest.pipeline import Desk, opened
+    from harvest.config.loader import load_settings
+    from harvest.pipeline import Harvester, opened
 
-    with serving() as provider, opened(load_settings(seeds.folder / "harvest.yaml", {})) as workshop:
+    with serving() as provider, opened(load_settings(seeds.folder / "harvest.yaml", {})) as running:
         url = provider.put("/a.nt", "")
         assert seeds("add", url).exit_code == 0
-        assert Desk(workshop).seeding.due() == [seed_hash(url)]
-        assert len(Desk(workshop).seeding.run([])) == 1
+        assert Harvester(running).seeding.due() == [seed_hash(url)]
+        assert len(Harvester(running).seeding.run([])) == 1
         assert seeds("remove", url).exit_code == 0

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harvest.config import load_settings
-from harvest.orders import Inbox
-from harvest.pipeline import Desk, opened
+from harvest.config.loader import load_settings
+from harvest.pipeline import Harvester, opened
+from harvest.service.orders import Inbox
 from tests.packages import install
 from tests.provider import VOID, ProviderServer, dataset, serving
 from tests.test_cli import Command
@@ -121,8 +121,8 @@ def test_it_works_beside_a_running_instance(harvest: Command, described: str) ->
         while not stop.wait(0.05):
             inbox.serve()
 
-    with opened(load_settings(harvest.folder / "harvest.yaml", {})) as workshop:
-        inbox = Inbox(Desk(workshop))
+    with opened(load_settings(harvest.folder / "harvest.yaml", {})) as running:
+        inbox = Inbox(Harvester(running))
         thread = threading.Thread(target=serve, args=(inbox,))
         thread.start()
         try:
@@ -131,5 +131,5 @@ def test_it_works_beside_a_running_instance(harvest: Command, described: str) ->
             stop.set()
             thread.join()
             inbox.stop()
-        assert workshop.ledger.downloads.last(described) is not None
+        assert running.ledger.downloads.last(described) is not None
     assert isinstance(found, dict) and [item["handler"] for item in found["results"]] == [None, "void"]

@@ -63,12 +63,12 @@ def test_the_answer_as_json(harvest: Command, update: Path) -> None:
 def test_what_cannot_be_carried_out_is_told_in_one_line(harvest: Command, tmp_path: Path) -> None:
     """Exit code 1, and nothing was changed."""
     (tmp_path / "bytes.ru").write_bytes(b"CLEAR \xff")
-    (tmp_path / "all.ru").write_text("CLEAR ALL")
+    (tmp_path / "unnamed.ru").write_text("INSERT DATA { <a> <b> <c> }")
     for file, said in (
         ("missing.ru", "cannot be read: No such file"),
         (".", "cannot be read: Is a directory"),
         ("bytes.ru", "is not UTF-8: byte 6 is 0xff"),
-        ("all.ru", "writes to all graphs"),
+        ("unnamed.ru", "writes to the default graph"),
     ):
         done = harvest("update", str(tmp_path / file))
         assert (done.exit_code, said in done.output) == (1, True), done.output

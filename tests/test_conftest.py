@@ -14,6 +14,25 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 
+LACKING = """
+import pytest
+from tests import debian
+
+debian.MISSING.extend(["curl", "chromium"])
+
+@pytest.fixture
+def browser():
+    debian.require("chromium")
+
+def test_curl():
+    debian.require("curl")
+
+@pytest.mark.parametrize("n", range(3))
+def test_page(browser, n): ...
+
+def test_runs(): ...
+"""
+
 SAMPLE = """
 import pytest
 
@@ -33,9 +52,11 @@ def test_runs(): ...
 
 def _run(folder: Path, sample: str, *, ci: bool, listed: str = "", flags: tuple[str, ...] = ()) -> tuple[int, str]:
     """Run pytest on a sample beside a copy of the conftest; its exit code and what it printed."""
-    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
     (folder / "tests").mkdir()
-    shutil.copy(HERE / "conftest.py", folder / "tests")
+    (folder / "requirements").mkdir()
+    for name in ("tests/conftest.py", "tests/debian.py", "requirements/machine.py"):
+        shutil.copy(ROOT / name, folder / name)
     (folder / "tests" / "skips.toml").write_text(f"[skips]\n{listed}")
     (folder / "tests" / "test_sample.py").write_text(sample)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
@@ -79,6 +100,22 @@ def test_a_skipped_module_fails_under_ci(tmp_path: Path, flags: tuple[str, ...])
     code, printed = _run(tmp_path, sample, ci=True, flags=flags)
     assert code != 0
     assert "tests/test_sample.py does not run under CI" in printed
+
+
+@pytest.mark.parametrize("flags", [(), ("-n", "1")], ids=["one process", "xdist"])
+def test_missing_debian_packages_are_named_at_the_end(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    """Whoever may not install them still sees what was not tried; under CI it is a failure."""
+    lines = [
+        "3 tests need chromium, which is missing: apt-get install chromium",
+        "1 test needs curl, which is missing: apt-get install curl",
+    ]
+    for ci, counted in ((False, "1 passed, 4 skipped"), (True, "1 failed, 1 passed, 3 errors")):
+        (folder := tmp_path / str(ci)).mkdir()
+        code, printed = _run(folder, LACKING, ci=ci, flags=flags)
+        assert code == ci, printed
+        assert counted in printed
+        last = [line for line in printed.splitlines()[-4:] if "missing" in line]
+        assert last == lines
 
 
 def test_a_connection_elsewhere_is_stopped() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from pyoxigraph import RdfFormat, parse
 
-from harvest import ask
-from harvest.demo import QUERIES, _settings
-from harvest.demo_provider import fleet, releases
-from harvest.orders import carry_out
-from harvest.settings import Settings
+from harvest.cli import query as ask
+from harvest.cli.demo import QUERIES, _settings
+from harvest.cli.demo_provider import fleet, releases
+from harvest.config.settings import Settings
+from harvest.service.orders import carry_out
 from sparql.web.examples import Example, read_examples
 
 EXAMPLES = read_examples(QUERIES)

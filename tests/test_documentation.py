@@ -16,8 +16,8 @@ import pytest
 
 import harvest.errors
 import sparql.errors
-from harvest.cli import main
-from harvest.settings import Settings
+from harvest.cli.main import main
+from harvest.config.settings import Settings
 from sparql.query.limits import QueryLimits
 from sparql.web.app import create_pages
 from sparql.web.catalog import Catalog, Site

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harvest.nearest import nearest, unknown
+from harvest.config.nearest import nearest, unknown
 
 KNOWN = ("modified", "void", "resourcesync", "sitemap", "dataset", "dump", "interval", "removals", "limits")
 

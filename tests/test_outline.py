@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from harvest.catalog.providers import SCHEDULE, Schedule, provider_reports, summaries
+from harvest.config.settings import Settings
 from harvest.ledger import Described, Ledger
 from harvest.model import About, Finding, Outcome, Provider, Source, Validators
-from harvest.outline import outlines
-from harvest.settings import Settings
-from harvest.status import SCHEDULE, Schedule, provider_objects
-from tests.ledger.samples import NOW, announced, later, ledger, version
+from tests.ledger.samples import NOW, announced, dataset, later, ledger, version
 
 PROVIDER = Provider("a", Source.VOID, "http://example.org/void.ttl")
 FATAL = Finding("wash", "cannot be parsed", fatal=True)
@@ -44,17 +42,24 @@ def odd(made: Ledger) -> None:
 
 
 def unreadable(made: Ledger) -> None:
-    made.undescribed("a", (FATAL,), later(30))
+    made.undescribed("a", (FATAL,), NOW, later(30))
     made.end_run(made.start_run("a", later(5), None), Outcome.FAILED, later(6), findings=(FATAL,))
 
 
 def readable(made: Ledger) -> None:
     about = (About("http://example.org/d", "Ships"), About("http://example.org/e", "Other"))
-    made.described("a", Described(PROVIDER.url, "e" * 64, Validators(), (ODD,), about))
+    made.described.file("a", Described(PROVIDER.url, "e" * 64, Validators(), (ODD,), about), NOW)
 
 
 def begun(made: Ledger) -> None:
     made.steps.begin(made.start_run("a", later(8), announced(made), "fetch"), "wash", later(9))
+
+
+def other(made: Ledger) -> None:
+    """Another dataset of the provider is harvested."""
+    found = announced(made, "a", dataset("http://example.org/void#other"))
+    made.end_run(made.start_run("a", later(8), found), Outcome.UNCHANGED, later(9))
+    made.announcements.settle(found.id, "done")
 
 
 STORIES: list[tuple[Callable[[Ledger], None], ...]] = [
@@ -65,6 +70,9 @@ STORIES: list[tuple[Callable[[Ledger], None], ...]] = [
     (failed, commit),
     (commit, held),
     (commit, odd),
+    (commit, failed, other),
+    (commit, held, other),
+    (failed, held, begun, other),
     (commit, unreadable),
     (commit, unreadable, readable),
     (commit, readable, begun),
@@ -82,36 +90,25 @@ def test_a_list_says_what_the_object_says(
     for step in story:
         step(made)
     registered = {"a": provider} if provider else {}
-    [short] = outlines(made, registered, later(20))
-    [whole] = provider_objects(made, SETTINGS, registered, later(20))
-    assert short.keys() <= whole.keys()
-    for key in ("name", "state", "version", "triples"):
-        assert short[key] == whole[key]
-    assert _same(short["modified"], whole["modified"])
-    assert _same(short["next_check"], whole["next_check"])
-    assert [about["title"] for about in short["about"]] == [about["title"] for about in whole["about"]][:1]
-    assert (short["trouble"] is None) == (whole["trouble"] is None)
-    run, other = short["last_run"], whole["last_run"]
+    [short] = summaries(made, registered, later(20))
+    [whole] = provider_reports(made, SETTINGS, registered, later(20))
+    for key in ("name", "state", "version", "triples", "modified", "next_check"):
+        assert getattr(short, key) == getattr(whole, key)
+    assert [short.title] == [about.title for about in whole.about][:1] or not whole.about
+    assert (short.tried is None) == (whole.trouble is None)
+    run, other = short.last_run, whole.last_run
     assert (run is None) == (other is None)
     if run and other:
-        assert (run["id"], run["outcome"]) == (other["id"], other["outcome"])
-        assert _same(run["started"], other["started"])
-        assert _same(run["ended"], other["ended"])
-        if other["ended"] is None:
-            assert run["steps"][-1]["name"] == other["steps"][-1]["name"]
-
-
-def _same(short: str | None, whole: str | None) -> bool:
-    """Whether two times are the same, however their zone is written."""
-    return (short or "").replace("+00:00", "Z") == (whole or "")
+        assert (run.id, run.started, run.ended, run.outcome) == (other.id, other.started, other.ended, other.outcome)
+        assert run.step == (other.step if other.ended is None else None)
 
 
 def test_what_the_registry_alone_knows_is_listed(tmp_path: Path) -> None:
     """By name, among those that were harvested."""
     made = ledger(tmp_path, "b")
     registered: dict[str, Provider] = {name: replace(PROVIDER, name=name) for name in "ac"}
-    listed: list[dict[str, Any]] = outlines(made, registered, NOW)
-    assert [(each["name"], each["state"]) for each in listed] == [("a", "idle"), ("b", "disabled"), ("c", "idle")]
+    listed = summaries(made, registered, NOW)
+    assert [(each.name, each.state) for each in listed] == [("a", "idle"), ("b", "disabled"), ("c", "idle")]
 
 
 def test_trouble_is_told_with_since_when_and_how_often(tmp_path: Path) -> None:
@@ -124,9 +121,9 @@ def test_trouble_is_told_with_since_when_and_how_often(tmp_path: Path) -> None:
         made.end_run(run, Outcome.FAILED, later(minutes + 1), findings=(FATAL,))
     known = made.overview.of(["a", "unknown"])
     assert known.keys() == {"a"}
-    assert (known["a"].since, known["a"].tries) == (later(10), 3)
-    assert known["a"].settled is not None
-    assert known["a"].settled.id == run
+    [standing] = known["a"].standings
+    assert standing.bad is not None
+    assert (standing.bad.since, standing.bad.tries, standing.bad.run) == (later(10), 3, run)
     commit_again = made.start_run("a", later(40), announced(made), "check")
     made.end_run(commit_again, Outcome.UNCHANGED, later(41))
-    assert (made.overview.of()["a"].since, made.overview.of()["a"].tries) == (None, 0)
+    assert [each.bad for each in made.overview.of()["a"].standings] == [None]

@@ -89,6 +89,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(source: Path, built: Path
     (wheel,) = built.glob("*.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert names == _files(source, "harvest", "sparql")
+    assert {"harvest/py.typed", "sparql/py.typed"} <= names
 
 
 def test_the_wheel_has_the_licence_and_the_command(built: Path) -> None:
@@ -96,7 +97,7 @@ def test_the_wheel_has_the_licence_and_the_command(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         told = {name.split(".dist-info/")[1]: name for name in archive.namelist() if ".dist-info/" in name}
-        assert "harvest = harvest.cli:main" in archive.read(told["entry_points.txt"]).decode()
+        assert "harvest = harvest.cli.main:main" in archive.read(told["entry_points.txt"]).decode()
         assert archive.read(told["licenses/LICENSE"]).lstrip().startswith(b"Apache License")
 
 
@@ -163,24 +164,37 @@ def _make(source: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_an_old_python_is_refused_with_a_sentence(source: Path, tmp_path: Path) -> None:
-    """Debian 11 has 3.9; a traceback of pip would not tell what to do."""
-    old = tmp_path / "python3.9"
-    old.write_text('#!/bin/sh\ncase "$1" in --version) echo "Python 3.9.2";; *) exit 1;; esac\n')
-    old.chmod(0o755)
-    done = _make(source, "setup", f"PYTHON={old}", f"VENV={tmp_path}/venv")
-    assert done.returncode != 0
-    assert "Python 3.9.2 is too old: 3.11 or later is needed" in done.stderr
+def _python(folder: Path, change: str) -> str:
+    """A Python that runs scripts after some statements, so that it is like one that lacks something."""
+    program = folder / "python3"
+    after = "import runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    program.write_text(f"""#!/bin/sh\nexec {sys.executable} -c "{change}; {after}" "$@"\n""")
+    program.chmod(0o755)
+    return f"PYTHON={program}"
 
 
-def test_a_missing_venv_package_is_named(source: Path, tmp_path: Path) -> None:
-    """Debian splits it off, and its absence is the first thing a newcomer meets."""
-    bare = tmp_path / "python3"
-    bare.write_text('#!/bin/sh\ncase "$2" in *ensurepip*) exit 1;; esac\n')
-    bare.chmod(0o755)
-    done = _make(source, "setup", f"PYTHON={bare}", f"VENV={tmp_path}/venv")
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("import sys; sys.version_info = (3, 9, 2)", "Python 3.9.2 is too old: 3.11 or later is needed"),
+        ("import importlib.util as u; u.find_spec = lambda name: None", "apt-get install python3-venv"),
+        ("import sys; sys.platform = 'darwin'", "this is darwin: Linux is needed"),
+        (
+            "import os; os.environ['PATH'] = '/nonexistent'",
+            "coreutils is missing. On Debian: apt-get install",
+        ),
+    ],
+    ids=["old Python", "no venv", "no Linux", "no sort"],
+)
+@pytest.mark.parametrize("target", ["demo", "run", "test"])
+def test_what_is_missing_is_said_before_anything_is_installed(
+    source: Path, tmp_path: Path, target: str, change: str, said: str
+) -> None:
+    """Debian 11 has Python 3.9, and Debian 12 splits venv off: a newcomer meets that first, not a traceback of pip."""
+    done = _make(source, target, _python(tmp_path, change), f"VENV={tmp_path}/venv")
     assert done.returncode != 0
-    assert "apt-get install python3-venv" in done.stderr
+    assert said in done.stderr
+    assert not (tmp_path / "venv").exists()
 
 
 @pytest.mark.long
@@ -252,3 +266,14 @@ def test_the_editor_is_pinned_and_may_be_passed_on() -> None:
     assert [name for name, package in packages.items() if not permissive.search(package.get("license", ""))] == [
         "node_modules/jsuri"
     ]
+
+
+def test_what_the_fast_tests_name_is_there() -> None:
+    """A file that is renamed would drop out of `make test-fast`, or end it."""
+    said = subprocess.run(["make", "-n", "test-fast"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    named = [word for word in said.split() if word.startswith("tests/")]
+    assert len(named) > 30
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    packages = {folder.name for folder in (ROOT / "tests").iterdir() if list(folder.glob("**/test_*.py"))}
+    whole = {"browser", "clients", "w3c"}  # these need other programs, or test all of it at once
+    assert {Path(name).parts[1] for name in named} >= packages - whole

@@ -12,10 +12,10 @@ import jsonschema
 import pytest
 import yaml
 
+from harvest.config.places import located
+from harvest.config.registry import KEYS, check_registry, load_registry
 from harvest.errors import RegistryError
 from harvest.model import Limits, Provider, Removals, Source
-from harvest.places import located
-from harvest.registry import KEYS, check_registry, load_registry
 from tests.config_files import CONFIG, as_json
 
 GEOLINK = """\
@@ -223,16 +223,16 @@ def test_the_slow_loader_gives_the_same(file: Path, monkeypatch: pytest.MonkeyPa
     """PyYAML may have been built without libyaml."""
     file.write_text(GEOLINK + "b: {void: x, modified: }\nc:\n  modified:\n  dump: http://h/\n")
     fast = check_registry(file)
-    monkeypatch.setattr("harvest.places.LOADER", yaml.SafeLoader)
+    monkeypatch.setattr("harvest.config.places.LOADER", yaml.SafeLoader)
     assert check_registry(file) == fast
 
 
 def test_a_thousand_providers_are_read_quickly(file: Path) -> None:
     """The registry is read again whenever it changes, between two ticks."""
     file.write_text("".join(GEOLINK.replace("d1lod:", f"p{n}:").replace("org/", f"org/{n}/") for n in range(1000)))
-    started = time.perf_counter()
+    started = time.thread_time()
     assert len(load_registry(file).providers) == 1000
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1  # 0.05 s where nothing else runs
 
 
 def test_the_shipped_registry_is_right() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from harvest.config.roster import Roster
 from harvest.errors import RegistryError
-from harvest.roster import Roster
 from tests.unprivileged import python
 
 GOOD = """\
@@ -211,7 +211,7 @@ def test_a_registry_that_cannot_be_written_is_told(path: Path) -> None:
             from datetime import UTC, datetime
             from pathlib import Path
             from harvest.errors import StorageError
-            from harvest.roster import Roster
+            from harvest.config.roster import Roster
             roster = Roster(Path(sys.argv[1]))
             try:
                 roster.write_back("a", datetime.now(UTC))

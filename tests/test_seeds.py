@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harvest.seeds import (
+from harvest.model.seeds import (
     LONGEST,
     download_hash,
     entry_hash,

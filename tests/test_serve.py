@@ -19,8 +19,8 @@ from urllib.parse import quote
 import pytest
 from SPARQLWrapper import JSON, SPARQLWrapper
 
-from harvest.priority import NICE
-from sparql.query.worker import NAME
+from harvest.pipeline.priority import NICE
+from sparql.worker.worker import NAME
 from tests.elsewhere import answering
 from tests.pipeline.test_semantics import A1, A2, B1, release
 from tests.ports import free_port
@@ -63,7 +63,14 @@ class Served:
 
 def launch(folder: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", "from harvest.cli import main; main()", *words, "--config", folder / "harvest.yaml"],
+        [
+            sys.executable,
+            "-c",
+            "from harvest.cli.main import main; main()",
+            *words,
+            "--config",
+            folder / "harvest.yaml",
+        ],
         cwd=REPOSITORY,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         stdout=subprocess.PIPE,
@@ -123,7 +130,7 @@ def test_an_instance_harvests_answers_and_ends(tmp_path: Path, provider: Provide
         served.until(lambda: served.get("/exports/p.nq.gz.sha256") != b"", "the export")
         beside = launch(tmp_path, "verify", "--json")
         answer, _ = beside.communicate(timeout=WAIT_S)
-        assert beside.returncode == 0 and json.loads(answer)["ok"]
+        assert beside.returncode == 0 and json.loads(answer)["ok"], answer
         processes = descendants(served.process.pid)
         assert processes
         served.process.send_signal(signal.SIGTERM)
@@ -155,7 +162,7 @@ def test_a_front_that_dies_is_started_again(tmp_path: Path, provider: ProviderSe
     release(provider, 1, A1)
     with instance(tmp_path, provider) as served:
         served.until(lambda: served.provider()["version"] == 1, "the first version")
-        fronts = [pid for pid in descendants(served.process.pid) if b"harvest.serve" in command_of(pid)]
+        fronts = [pid for pid in descendants(served.process.pid) if b"harvest.service.serve" in command_of(pid)]
         assert fronts
         for pid in fronts:
             with suppress(ProcessLookupError):  # one may have ended with another
@@ -213,4 +220,4 @@ def test_what_harvests_steps_aside_for_what_answers(tmp_path: Path, provider: Pr
         assert {nice for pid in washing for _, nice in thread_priorities(pid)} == {NICE}
         workers = [pid for pid in descendants(served.process.pid) if name_of(pid) == NAME]
         assert workers
-        assert {nice for pid in workers for _, nice in thread_priorities(pid)} == {0}
+        assert {nice for pid in workers for _, nice in thread_priorities(pid)} == {os.nice(0)}

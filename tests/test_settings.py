@@ -12,9 +12,9 @@ import jsonschema
 import pytest
 import yaml
 
-from harvest.config import READERS, RESERVED, load_settings, variable
+from harvest.config.loader import READERS, RESERVED, load_settings, variable
+from harvest.config.settings import Settings
 from harvest.errors import SettingsError
-from harvest.settings import Settings
 from tests.config_files import CONFIG, as_json
 
 GIB = 1 << 30

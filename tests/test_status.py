@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from harvest.catalog.providers import SCHEDULE, Schedule, provider_report, provider_reports
+from harvest.catalog.runs import run_report, version_report
+from harvest.config.settings import Settings
 from harvest.ledger import Described, Ledger
 from harvest.model import Coverage, Finding, Outcome, Provider, Removals, Source, Validators
-from harvest.settings import Settings
-from harvest.status import SCHEDULE, Schedule, provider_object, provider_objects, run_object, version_object
+from sparql.reports import to_json
 from tests.ledger.samples import GRAPH, IRI, NOW, announced, capture, dataset, later, ledger, version
 
 SETTINGS = Settings(graph_base="http://example.org/graph/")
@@ -33,10 +35,10 @@ def made(tmp_path: Path) -> Ledger:
 
 
 def told(made: Ledger, provider: Provider | None = PROVIDER, minutes: float = 0) -> dict[str, Any]:
-    found = provider_object(made, SETTINGS, "a", provider, later(minutes))
-    assert found is not None
+    report = provider_report(made, SETTINGS, "a", provider, later(minutes))
+    assert report is not None
+    found: dict[str, Any] = json.loads(json.dumps(to_json(report)))
     assert found.keys() >= DESIGNED
-    assert json.loads(json.dumps(found))
     return found
 
 
@@ -61,13 +63,13 @@ def commit(made: Ledger) -> None:
 def test_a_provider_that_is_only_registered_is_told(made: Ledger) -> None:
     """Before its first look it is idle and has nothing."""
     other = replace(PROVIDER, name="z")
-    found = provider_object(made, SETTINGS, "z", other, NOW)
+    found = provider_report(made, SETTINGS, "z", other, NOW)
     assert found is not None
-    assert (found["name"], found["graph"], found["state"]) == ("z", "http://example.org/graph/z", "idle")
-    assert (found["version"], found["triples"], found["modified"], found["last_run"]) == (0, 0, None, None)
-    assert (found["url"], found["source"], found["removals"]) == ("http://example.org/void.ttl", "void", "keep")
-    assert (found["findings"], found["datasets"], found["contact"]) == ([], [], "somebody@example.org")
-    assert provider_object(made, SETTINGS, "nobody", None, NOW) is None
+    assert (found.name, found.graph, found.state) == ("z", "http://example.org/graph/z", "idle")
+    assert (found.version, found.triples, found.modified, found.last_run) == (0, 0, None, None)
+    assert (found.url, found.source, found.removals) == ("http://example.org/void.ttl", "void", "keep")
+    assert (found.findings, found.datasets, found.contact) == ((), (), "somebody@example.org")
+    assert provider_report(made, SETTINGS, "nobody", None, NOW) is None
 
 
 def test_a_committed_provider_is_told_with_its_figures(made: Ledger) -> None:
@@ -79,14 +81,9 @@ def test_a_committed_provider_is_told_with_its_figures(made: Ledger) -> None:
     last = found["last_run"]
     assert (last["outcome"], last["version"], last["added"], last["removed"]) == ("committed", 1, 7, 3)
     assert (last["started"], last["ended"]) == ("2026-11-20T12:00:00.123456Z", "2026-11-20T12:01:00.123456Z")
-    assert found["datasets"] == [
-        {
-            "iri": IRI,
-            "modified": "2026-11-20T12:00:00.123456Z",
-            "coverage": "full",
-            "committed": "2026-11-20T12:01:00.123456Z",
-        }
-    ]
+    [dataset] = found["datasets"]
+    assert (dataset["iri"], dataset["state"], dataset["coverage"]) == (IRI, "idle", "full")
+    assert (dataset["modified"], dataset["committed"]) == ("2026-11-20T12:00:00.123456Z", "2026-11-20T12:01:00.123456Z")
 
 
 def test_a_run_is_told_with_all_that_is_known(made: Ledger) -> None:
@@ -94,7 +91,7 @@ def test_a_run_is_told_with_all_that_is_known(made: Ledger) -> None:
     id = run(made, Outcome.FAILED, FATAL)
     found = made.run(id)
     assert found is not None
-    assert run_object(found) == {
+    assert to_json(run_report(found)) == {
         "id": id,
         "started": "2026-11-20T12:00:00.123456Z",
         "ended": "2026-11-20T12:01:00.123456Z",
@@ -124,7 +121,7 @@ def test_a_run_is_told_with_all_that_is_known(made: Ledger) -> None:
 
 def test_a_version_is_told_with_its_figures() -> None:
     """The digest names what an export of it holds."""
-    assert version_object(version(4, 7)) == {
+    assert to_json(version_report(version(4, 7))) == {
         "n": 4,
         "at": "2026-11-20T12:00:00.123456Z",
         "coverage": "full",
@@ -176,20 +173,20 @@ def test_the_last_run_tells_whether_it_is_failing(
 def test_a_description_that_cannot_be_read_is_failing(made: Ledger) -> None:
     """Though the last harvest went well; once it is read again, all is well."""
     commit(made)
-    made.undescribed("a", (replace(FATAL, kind="status"), ODD), later(5))
+    made.undescribed("a", (replace(FATAL, kind="status"), ODD), NOW, later(5))
     found = told(made)
     assert found["state"] == "failing"
     assert [finding["kind"] for finding in found["findings"]] == ["status", "odd"]
-    made.described("a", Described(PROVIDER.url, "e" * 64, Validators(), (ODD,)))
+    made.described.file("a", Described(PROVIDER.url, "e" * 64, Validators(), (ODD,)), NOW)
     found = told(made)
     assert (found["state"], [finding["kind"] for finding in found["findings"]]) == ("idle", ["odd"])
 
 
 def test_a_finding_of_description_and_run_is_told_once(made: Ledger) -> None:
     """The same words twice make people look for a difference."""
-    made.described("a", Described(PROVIDER.url, "e" * 64, Validators(), (ODD,)))
+    made.described.file("a", Described(PROVIDER.url, "e" * 64, Validators(), (ODD,)), NOW)
     run(made, Outcome.UNCHANGED, ODD, FATAL)
-    assert [finding["kind"] for finding in told(made)["findings"]] == ["odd", "wash"]
+    assert [finding["kind"] for finding in told(made)["findings"]] == ["wash", "odd"]
 
 
 def test_a_provider_that_is_switched_off_is_disabled(made: Ledger) -> None:
@@ -203,7 +200,7 @@ def test_a_provider_that_is_switched_off_is_disabled(made: Ledger) -> None:
 def test_a_provider_that_left_the_registry_is_told_with_what_to_do(made: Ledger) -> None:
     """Its graph stays until somebody removes it."""
     commit(made)
-    made.described("a", Described("http://example.org/old.ttl", "e" * 64, Validators(), ()))
+    made.described.file("a", Described("http://example.org/old.ttl", "e" * 64, Validators(), ()), NOW)
     found = told(made, None)
     assert (found["state"], found["next_check"], found["source"]) == ("disabled", None, None)
     assert (found["url"], found["version"], found["triples"]) == ("http://example.org/old.ttl", 1, 1234)
@@ -233,8 +230,8 @@ def test_all_providers_are_told_by_name(made: Ledger) -> None:
     """Those of the registry, and those that the ledger remembers."""
     made.enrol("z", "http://example.org/graph/z")
     registered = {"m": replace(PROVIDER, name="m"), "a": PROVIDER}
-    objects = provider_objects(made, SETTINGS, registered, NOW)
-    assert [(item["name"], item["state"]) for item in objects] == [("a", "idle"), ("m", "idle"), ("z", "disabled")]
+    found = provider_reports(made, SETTINGS, registered, NOW)
+    assert [(item.name, item.state) for item in found] == [("a", "idle"), ("m", "idle"), ("z", "disabled")]
 
 
 def test_telling_writes_nothing(made: Ledger, tmp_path: Path) -> None:
@@ -264,13 +261,13 @@ def test_the_next_look_is_at_a_tick_of_the_schedule() -> None:
 
 
 def test_the_next_check_waits_for_a_description_that_failed(made: Ledger) -> None:
-    """It is the first look after the time that was set for it."""
+    """It is looked at again at the time that was set for it, whenever the next tick is."""
     assert told(made)["next_check"] is None
     made.set_meta(SCHEDULE, Schedule(NOW, 60).dump())
     assert told(made, minutes=1)["next_check"] == later(3).isoformat().replace("+00:00", "Z")
-    made.undescribed("a", (FATAL,), later(7))
-    assert told(made, minutes=1)["next_check"] == later(9).isoformat().replace("+00:00", "Z")
-    assert told(made, minutes=10)["next_check"] == later(12).isoformat().replace("+00:00", "Z")
+    made.undescribed("a", (FATAL,), NOW, later(7))
+    assert told(made, minutes=1)["next_check"] == later(7).isoformat().replace("+00:00", "Z")
+    assert told(made, minutes=10)["next_check"] == later(10).isoformat().replace("+00:00", "Z")
 
 
 def test_a_partial_dataset_is_told_as_such(made: Ledger) -> None:

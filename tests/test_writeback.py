@@ -16,9 +16,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harvest.config.registry import load_registry
+from harvest.config.writeback import write_modified
 from harvest.errors import RegistryError, StorageError
-from harvest.registry import load_registry
-from harvest.writeback import write_modified
 
 OLD = datetime(2015, 10, 1, tzinfo=UTC)
 NEW = datetime(2015, 11, 5, 10, tzinfo=UTC)
@@ -28,7 +28,7 @@ WRITTEN = "2015-11-05T10:00:00Z"
 @pytest.fixture(params=["CSafeLoader", "SafeLoader"], autouse=True)
 def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both loaders of PyYAML, whose marks differ in small things."""
-    monkeypatch.setattr("harvest.places.LOADER", getattr(yaml, request.param))
+    monkeypatch.setattr("harvest.config.places.LOADER", getattr(yaml, request.param))
 
 
 @pytest.fixture

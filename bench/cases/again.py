@@ -53,7 +53,7 @@ class Pair:
         Raises:
             Disagreement: They do not.
         """
-        found = fingerprint(self.ours.desk.workshop.store.dump(self.literal.graph))
+        found = fingerprint(self.ours.harvester.instance.store.dump(self.literal.graph))
         wanted = fingerprint(self.literal.store.dump(self.literal.graph))
         if found != wanted:
             raise Disagreement(f"the delta gave {found[0]} triples, subject deletion {wanted[0]}, or others")

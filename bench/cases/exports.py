@@ -54,14 +54,14 @@ class Exporter:
 
     def _export(self, files: int) -> Sample:
         with clocked() as sample:
-            written = self.ours.desk.export()
+            written = self.ours.harvester.export()
         if len(written) != files:
             raise Disagreement(f"{len(written)} files were exported and not {files}: {', '.join(written)}")
         return sample
 
     def dump(self) -> Sample:
         """Dump the published store by the peer."""
-        generation = self.ours.desk.workshop.generations.current()
+        generation = self.ours.harvester.instance.generations.current()
         assert generation is not None
         target = self.room / "out.nq"
         target.unlink(missing_ok=True)
@@ -77,7 +77,7 @@ class Exporter:
         ours = peers = 0
         with igzip.open(self.ours.settings.exports_dir / "all.nq.gz", "rb") as packed:
             ours = sum(1 for _ in packed)
-        metadata = f" <{self.ours.desk.workshop.metadata_graph}> .\n".encode()
+        metadata = f" <{self.ours.harvester.instance.metadata_graph}> .\n".encode()
         with (self.room / "out.nq").open("rb") as dumped:
             peers = sum(not line.endswith(metadata) for line in dumped)
         if ours != peers:

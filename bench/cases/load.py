@@ -94,7 +94,7 @@ def _rows(ground: Ground, served: Served, files: Provider, seen: set[Process]) -
 def _grown(front: Process, served: Served) -> None:
     """Return when the front has started all its workers, which it does one by one."""
     limits = QueryLimits(workers=served.settings.query.workers)
-    wanted, end = limits.workers + limits.spare + limits.paused, time.monotonic() + GROWN_S
+    wanted, end = limits.workers + limits.spare + limits.extra, time.monotonic() + GROWN_S
     while sum(map(is_worker, family(front.pid))) < wanted and time.monotonic() < end:
         time.sleep(LOOK_S)
 
@@ -135,7 +135,7 @@ def _still_busy(front: Process) -> float:
 def _workers(served: Served, front: Process, late: float) -> Row:
     found = sum(map(is_worker, family(front.pid)))
     limits = QueryLimits(workers=served.settings.query.workers)
-    wanted = limits.workers + limits.spare + limits.paused
+    wanted = limits.workers + limits.spare + limits.extra
     row = Row("workers beyond those wanted", "", float(max(found - wanted, 0)), unit="", target=NONE)
     row.notes.append(
         f"{found} workers of {wanted}; one second after the clients went they took {late:.2f} s in a second"
@@ -154,7 +154,7 @@ def _left(seen: set[Process], data: str) -> Row:
 def _front(served: Served) -> Process:
     """The process that `harvest serve` started its front as."""
     for process in family(served.pid):
-        if "-m harvest.serve " in process.command():
+        if "-m harvest.service.serve " in process.command():
             return process
     raise BenchError(f"process {served.pid} has no front; its log is {served.log}")
 

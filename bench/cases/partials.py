@@ -46,7 +46,7 @@ class Graph:
 
     def take_exported(self) -> Sample:
         """Harvest the next partial dump into a graph whose changes are all exported."""
-        self.ours.desk.export()
+        self.ours.harvester.export()
         return self.take()
 
     def take(self) -> Sample:
@@ -84,7 +84,7 @@ def run(ground: Ground) -> Iterator[Row]:
         contest: dict[str, Callable[[], Sample]] = {str(graph.triples): graph.take_exported for graph in graphs}
         ground.say(f"harvesting {PARTIALS} partial dumps")
         series = list(interleaved(contest, PARTIALS).values())
-        graphs[0].ours.desk.export()
+        graphs[0].ours.harvester.export()
         in_a_row = [graphs[0].take() for _ in range(IN_A_ROW)]
         for graph in graphs:
             graph.agree()

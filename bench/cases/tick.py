@@ -14,10 +14,10 @@ from bench.instance import Instance, instance
 from bench.measure import Sample, clocked, interleaved
 from bench.provider import provider
 from bench.table import Row, Target, compared
+from harvest.config.settings import ScheduleSettings
 from harvest.model import Outcome
-from harvest.pipeline import Desk
-from harvest.schedule import Scheduler
-from harvest.settings import ScheduleSettings
+from harvest.pipeline import Harvester
+from harvest.service.schedule import Scheduler
 
 TARGET = Target(5, "ours")
 
@@ -34,16 +34,16 @@ def run(ground: Ground) -> Iterator[Row]:
             served.announce(name, dump)
         with instance(room / "ours", {name: f"{served.url}/{name}.ttl" for name in names}) as ours:
             ground.say(f"importing {len(names)} providers")
-            _harvest_all(ours.desk, names)
-            ours.desk.export()
+            _harvest_all(ours.harvester, names)
+            ours.harvester.export()
             ground.say("ticking")
             yield _row(ours, len(names), ground.scale.runs)
 
 
-def _harvest_all(desk: Desk, names: Iterable[str]) -> None:
+def _harvest_all(harvester: Harvester, names: Iterable[str]) -> None:
     def harvest(name: str) -> None:
-        desk.look(name)
-        results = desk.work(name)
+        harvester.look(name)
+        results = harvester.work(name)
         if [result.outcome for result in results] != [Outcome.COMMITTED]:
             raise Disagreement(f"{name} was not harvested: {results}")
 
@@ -54,8 +54,8 @@ def _harvest_all(desk: Desk, names: Iterable[str]) -> None:
 
 def _row(ours: Instance, providers: int, runs: int) -> Row:
     schedule = ScheduleSettings(NEVER_S, NEVER_S, NEVER_S)
-    quiet = replace(ours.desk.workshop, settings=replace(ours.settings, schedule=schedule))
-    scheduler = Scheduler(Desk(quiet))
+    quiet = replace(ours.harvester.instance, settings=replace(ours.settings, schedule=schedule))
+    scheduler = Scheduler(Harvester(quiet))
     scheduler.start()
     try:
         scheduler.update()

@@ -22,8 +22,8 @@ from bench.ground import Ground, millions
 from bench.measure import Sample, clocked, interleaved
 from bench.stage import GRAPH
 from bench.table import Row, Target, compared
+from harvest.config.settings import WashSettings
 from harvest.model import Document
-from harvest.settings import WashSettings
 from harvest.wash import process
 from harvest.wash.canonical import Washed, wash
 from harvest.wash.launder import launder

@@ -12,7 +12,7 @@ import re
 import threading
 from pathlib import Path
 
-from harvest.archive.layout import digest_of, sync_file, sync_folder
+from harvest.archive.layout import HashName, digest_of, place, sync_file, sync_folder
 from harvest.errors import StorageError, UnknownName
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -23,8 +23,8 @@ class ContentStore:
     The filed bytes of an instance.
 
     Attributes:
-        guard: Held while bytes are filed and told of, and while some are chosen and removed: what is there already when
-            it comes again must not be removed before it is told of.
+        guard: Held while bytes are filed and recorded, and while some are chosen and removed: what is there already
+            when it comes again must not be removed before it is recorded.
     """
 
     def __init__(self, root: Path) -> None:
@@ -45,14 +45,14 @@ class ContentStore:
         Raises:
             UnknownName: They are not filed, or it is no digest.
         """
-        place = self._place(digest)
+        place = self.place(digest)
         if not place.is_file():
             raise UnknownName(f"no content with SHA-256 {digest} is filed")
         return place
 
     def holds(self, digest: str) -> bool:
         """Whether bytes with this digest are filed."""
-        return self._place(digest).is_file()
+        return self.place(digest).is_file()
 
     def file(self, source: Path, digest: str) -> Path:
         """
@@ -65,7 +65,7 @@ class ContentStore:
             UnknownName: It is no digest.
             StorageError: The disk is full or cannot be written.
         """
-        place = self._place(digest)
+        place = self.place(digest)
         try:
             if source == place:
                 return place
@@ -116,7 +116,8 @@ class ContentStore:
             raise StorageError(f"{place} cannot be removed: {error}", url=str(place)) from error
         return size
 
-    def _place(self, digest: str) -> Path:
+    def place(self, digest: str) -> Path:
+        """Where the bytes of a digest belong."""
         if not _HASH.fullmatch(digest):
             raise UnknownName(f"{digest!r} is not a SHA-256 in 64 lower-case hex digits")
-        return self.root / digest[:2] / digest[2:4] / digest
+        return place(self.root, HashName(digest))

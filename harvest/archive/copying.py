@@ -10,7 +10,7 @@ from typing import Final
 from uuid import uuid4
 
 from harvest.archive.index import LENGTH, entry
-from harvest.archive.layout import Name, place, sync_file, sync_folder, walk
+from harvest.archive.layout import HashName, place, sync_file, sync_folder, walk
 from harvest.errors import StorageError
 
 _CHUNK: Final = 1 << 20
@@ -36,7 +36,7 @@ def copy(root: Path, target: Path) -> Iterator[Copied]:
     """
     Copy the archive in `root` to a folder, bytes before the index entries that lead to them.
 
-    What is there already stays. Damaged bytes are told, and not copied.
+    What is there already stays. Damaged bytes are reported, and not copied.
 
     Raises:
         StorageError: The folder is part of the archive, or cannot be written.
@@ -62,7 +62,7 @@ def _is_entry(path: Path) -> bool:
     return path.stat().st_size <= LENGTH and entry(path) is not None
 
 
-def _copied(name: Name, path: Path, target: Path, *, is_entry: bool) -> Copied:
+def _copied(name: HashName, path: Path, target: Path, *, is_entry: bool) -> Copied:
     size = path.stat().st_size
     final = place(target, name)
     if final.is_file() and final.stat().st_size == size:

@@ -1,9 +1,9 @@
 """
-Content handlers: what asks for more, told what a URL gave.
+Content handlers: functions that are given what a URL gave, and ask for more.
 
-A log is a stream of `<url> pav:hasVersion <hash>`. A handler is a function that is told each of these and gives what
-it asks for in turn: URLs, `hash://sha256/...`, or entries of archives (`harvest.archive.entries`). Other packages add
-theirs by the entry point group `sparql_harvest.handlers`; docs/handlers.md has a whole one.
+A log is a stream of `<url> pav:hasVersion <hash>`. A handler is a function that is called with each of these and
+gives what it asks for in turn: URLs, `hash://sha256/...`, or entries of archives (`harvest.archive.entries`). Other
+packages add theirs by the entry point group `sparql_harvest.handlers`; docs/handlers.md has a whole one.
 
 Source: Preston, "content handlers".
 """

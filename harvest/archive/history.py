@@ -16,7 +16,7 @@ from typing import Final
 from pyoxigraph import Literal, NamedNode, Quad
 
 from harvest.archive.index import HAS_VERSION, ROOT, Index
-from harvest.archive.layout import Name, find, named
+from harvest.archive.layout import HashName, find, named
 from harvest.archive.statements import predecessors, statements
 from harvest.errors import StorageError, UnknownName
 from sparql.rdf import DCTERMS, HARVEST, PROV, as_iri
@@ -28,15 +28,15 @@ _PENDING: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class LoggedVersion:
     """
     What a URL gave.
 
     Attributes:
         url: As the log has it.
-        at: When; None where the log does not tell.
+        at: When; None where the log has no time.
         name: The bytes; None when the download failed.
-        log: The log that tells of it, or None where none does yet.
+        log: The log that holds it, or None where none does yet.
         activity: IRI of the download, or None.
         media_type: As its server said, or None.
         final_url: After redirects, or None.
@@ -45,8 +45,8 @@ class Version:
 
     url: str
     at: datetime | None
-    name: Name | None
-    log: Name | None
+    name: HashName | None
+    log: HashName | None
     activity: str | None = None
     media_type: str | None = None
     final_url: str | None = None
@@ -62,7 +62,7 @@ class Archive:
         index: Its index.
     """
 
-    def __init__(self, folder: Path, log: Name | None = None) -> None:
+    def __init__(self, folder: Path, log: HashName | None = None) -> None:
         """
         Open a folder; `log` is the newest log for one without an index.
 
@@ -76,7 +76,7 @@ class Archive:
         self.index = Index(self.root)
         self._log = log
 
-    def path(self, name: Name) -> Path:
+    def path(self, name: HashName) -> Path:
         """
         Where bytes are.
 
@@ -88,12 +88,12 @@ class Archive:
             raise UnknownName(f"{self.root} holds nothing named {name.uri}")
         return found
 
-    def links(self) -> Iterator[tuple[Name, Name | None]]:
+    def links(self) -> Iterator[tuple[HashName, HashName | None]]:
         """
         Every log and one that it followed, None for the first; newest first.
 
         Raises:
-            StorageError: A log is not here, and nothing else tells what it followed.
+            StorageError: A log is not here, and nothing else says what it followed.
         """
         chain = self.index.chain()
         indexed = dict(zip(chain[1:], chain, strict=False))
@@ -108,7 +108,7 @@ class Archive:
             waiting.extend(name for name in before if name not in seen)
             seen.update(before)
 
-    def _before(self, log: Name, indexed: Name | None) -> list[Name]:
+    def _before(self, log: HashName, indexed: HashName | None) -> list[HashName]:
         path = find(self.root, log)
         before = predecessors(path) if path else []
         if not before and indexed is not None:
@@ -119,12 +119,12 @@ class Archive:
             )
         return before
 
-    def logs(self) -> list[Name]:
+    def logs(self) -> list[HashName]:
         """All logs, newest first."""
         return list(dict.fromkeys(log for log, _ in self.links()))
 
     def history(self) -> Iterator[Quad]:
-        """The history of the logs, as Preston tells it: newest first, each derived from the one before."""
+        """The history of the logs, as Preston prints it: newest first, each derived from the one before."""
         for log, before in self.links():
             if before is None:
                 yield Quad(NamedNode(f"urn:uuid:{ROOT}"), NamedNode(HAS_VERSION), NamedNode(log.uri))
@@ -136,12 +136,12 @@ class Archive:
         for log in self.logs():
             yield from statements(self.path(log))
 
-    def versions(self, url: str | None = None) -> Iterator[Version]:
+    def versions(self, url: str | None = None) -> Iterator[LoggedVersion]:
         """What a URL gave, or all did, newest first."""
         for log in self.logs():
             yield from reversed(list(versions_in(self.path(log), log, url)))
 
-    def at(self, url: str, time: datetime | None = None) -> Name:
+    def at(self, url: str, time: datetime | None = None) -> HashName:
         """
         The bytes that a URL last gave, up to a time.
 
@@ -158,17 +158,17 @@ class Archive:
 
 
 def nothing_of(url: str, time: datetime | None) -> str:
-    """That a URL gave nothing up to a time."""
+    """Message: no capture of this URL before a time."""
     until = f" up to {time.isoformat()}" if time else ""
     return f"the archive holds nothing that {url} gave{until}; `harvest archive history URL` lists what it gave"
 
 
-def versions_in(path: Path, log: Name, url: str | None = None) -> Iterator[Version]:
-    """What one log tells that a URL gave, or all did, in its order."""
+def versions_in(path: Path, log: HashName, url: str | None = None) -> Iterator[LoggedVersion]:
+    """What one URL gave by a log, or all did, in the order of the log."""
     for group in groups(path, url):
         for source, content in group.given:
             activity = group.activity(content)
-            yield Version(
+            yield LoggedVersion(
                 url=group.fact(activity, HARVEST + "url") or source,
                 at=group.time(content),
                 name=named(content),
@@ -180,21 +180,21 @@ def versions_in(path: Path, log: Name, url: str | None = None) -> Iterator[Versi
             )
 
 
-def groups(path: Path, url: str | None = None) -> Iterator[Group]:
+def groups(path: Path, url: str | None = None) -> Iterator[LogGroup]:
     """The statements of a log, those of one graph together; `url` leaves out what other URLs gave."""
     wanted = None if url is None else {url, as_iri(url)}
-    group = Group()
+    group = LogGroup()
     for quad in statements(path):
         graph = quad.graph_name.value if isinstance(quad.graph_name, NamedNode) else ""
         if graph != group.graph or len(group.given) >= _PENDING:
             yield group
-            group = Group(graph, group.started)
+            group = LogGroup(graph, group.started)
         group.add(quad, wanted)
     yield group
 
 
 @dataclass(slots=True)
-class Group:
+class LogGroup:
     """
     Statements that follow one another in one graph.
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from harvest.archive.layout import ALGORITHMS, Name, find, named, place, sync_file, sync_folder
+from harvest.archive.layout import ALGORITHMS, HashName, find, named, place, sync_file, sync_folder
 from harvest.errors import StorageError
 from sparql.rdf import PAV
 
@@ -30,13 +30,13 @@ LENGTH: Final = 78
 """Bytes of an entry of SHA-256."""
 
 
-def query_hash(a: str, b: str, algorithm: str = "sha256") -> Name:
+def query_hash(a: str, b: str, algorithm: str = "sha256") -> HashName:
     """The name of the entry that answers a question."""
 
     def hashed(text: str) -> str:
         return hashlib.new(algorithm, text.encode(), usedforsecurity=False).hexdigest()
 
-    return Name(hashed("".join(Name(hashed(part)).uri for part in (a, b))))
+    return HashName(hashed("".join(HashName(hashed(part)).uri for part in (a, b))))
 
 
 class Index:
@@ -45,25 +45,30 @@ class Index:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def first(self) -> Name | None:
+    def first(self) -> HashName | None:
         """The first log, or None."""
         answers = (self.get(ROOT, HAS_VERSION, algorithm) for algorithm in ALGORITHMS.values())
         return next(filter(None, answers), None)
 
-    def after(self, log: Name) -> Name | None:
+    def after(self, log: HashName) -> HashName | None:
         """The log that comes after another one, or None."""
         return self.get(PREVIOUS_VERSION, log.uri, log.algorithm)
 
-    def chain(self) -> list[Name]:
+    def path(self, before: HashName | None) -> Path:
+        """Where the entry stands that names the log after another one, or the first."""
+        question = (ROOT, HAS_VERSION) if before is None else (PREVIOUS_VERSION, before.uri)
+        return place(self.root, query_hash(*question))
+
+    def chain(self) -> list[HashName]:
         """All logs that the index leads to, the first one first."""
-        found: dict[Name, None] = {}
+        found: dict[HashName, None] = {}
         log = self.first()
         while log is not None and log not in found:
             found[log] = None
             log = self.after(log)
         return list(found)
 
-    def get(self, a: str, b: str, algorithm: str = "sha256") -> Name | None:
+    def get(self, a: str, b: str, algorithm: str = "sha256") -> HashName | None:
         """
         What answers a question, or None.
 
@@ -82,7 +87,7 @@ class Index:
             )
         return value
 
-    def put(self, a: str, b: str, value: Name) -> None:
+    def put(self, a: str, b: str, value: HashName) -> None:
         """
         Write the answer to a question; durable when this returns.
 
@@ -108,7 +113,7 @@ class Index:
             temporary.unlink(missing_ok=True)
 
 
-def entry(path: Path) -> Name | None:
+def entry(path: Path) -> HashName | None:
     """What an index entry says; None when the file is none."""
     if path.stat().st_size > LENGTH:
         return None

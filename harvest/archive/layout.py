@@ -30,7 +30,7 @@ _CHUNK: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class HashName:
     """
     A name of bytes.
 
@@ -51,15 +51,15 @@ class Name:
         return f"hash://{self.algorithm}/{self.digest}"
 
 
-def named(text: str) -> Name | None:
+def named(text: str) -> HashName | None:
     """The name that a bare digest or a hash URI stands for; None when it is neither."""
     match = _NAME.fullmatch(text)
     if match is None or (match[1] and match[1] != ALGORITHMS[len(match[2])]):
         return None
-    return Name(match[2])
+    return HashName(match[2])
 
 
-def name_of(text: str) -> Name:
+def name_of(text: str) -> HashName:
     """
     The name that a bare digest or a hash URI stands for.
 
@@ -74,17 +74,17 @@ def name_of(text: str) -> Name:
     return name
 
 
-def place(root: Path, name: Name) -> Path:
+def place(root: Path, name: HashName) -> Path:
     """Where bytes of this name belong."""
     return root / name.digest[:2] / name.digest[2:4] / name.digest
 
 
-def find(root: Path, name: Name) -> Path | None:
+def find(root: Path, name: HashName) -> Path | None:
     """Where bytes of this name are, or None."""
     return next((path for path in (place(root, name), root / name.digest) if path.is_file()), None)
 
 
-def walk(root: Path) -> Iterator[tuple[Name, Path]]:
+def walk(root: Path) -> Iterator[tuple[HashName, Path]]:
     """Everything that an archive holds, by folder; files with other names are passed over."""
     for path in sorted(root.iterdir()):
         name = named(path.name)
@@ -94,7 +94,7 @@ def walk(root: Path) -> Iterator[tuple[Name, Path]]:
             yield from _walk_folder(path)
 
 
-def _walk_folder(folder: Path) -> Iterator[tuple[Name, Path]]:
+def _walk_folder(folder: Path) -> Iterator[tuple[HashName, Path]]:
     for path in sorted(folder.glob("??/*")):
         name = named(path.name)
         if name is not None and path.name.startswith(folder.name + path.parent.name) and path.is_file():

@@ -2,7 +2,7 @@
 A provenance log: what one crawl downloaded, in N-Quads.
 
 It begins with the agent, the crawl and the log before. Every download follows in a graph of its own, first as Preston
-tells it and in its order, then what a rebuild needs besides; then the notes of the pipeline. The same crawl always
+writes it and in its order, then what a rebuild needs besides; then the notes of the pipeline. The same crawl always
 gives the same bytes, so that a log that a crash kept from being indexed is written again as it was.
 
 Source: Preston, `ActivityUtil.emitDownloadActivity` for the order of statements; PROV-O.
@@ -20,8 +20,8 @@ from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, parse, serialize
 
 from harvest.archive.index import HAS_VERSION, PREVIOUS_VERSION, ROOT
-from harvest.archive.layout import Name
-from harvest.model import Capture, Crawl, Download, Note
+from harvest.archive.layout import HashName
+from harvest.model import Capture, CrawlLog, Download, Note
 from sparql.rdf import DCTERMS, GENID, HARVEST, PROV, RDF, XSD, as_iri
 
 AGENT: Final = NamedNode("https://w3id.org/sparql-harvest")
@@ -49,7 +49,7 @@ def activity_after(activity: str) -> str:
     return f"urn:uuid:{uuid5(UUID(activity.removeprefix('urn:uuid:')), 'crawl')}"
 
 
-def log_lines(crawl: Crawl, base_url: str) -> Iterator[bytes]:
+def log_lines(crawl: CrawlLog, base_url: str) -> Iterator[bytes]:
     """The log of a crawl, in pieces."""
     yield _serialised(crawl.activity, _of_crawl(crawl))
     for download in crawl.downloads:
@@ -72,7 +72,7 @@ def facts_of(statements: list[Triple]) -> str:
     return (serialize(statements, format=RdfFormat.N_TRIPLES) or b"").decode()
 
 
-def _of_crawl(crawl: Crawl) -> Iterator[Statement]:
+def _of_crawl(crawl: CrawlLog) -> Iterator[Statement]:
     """Agent, crawl and the log before."""
     activity, archive = NamedNode(crawl.activity), NamedNode(f"urn:uuid:{ROOT}")
     yield AGENT, _A, NamedNode(PROV + "SoftwareAgent")
@@ -89,17 +89,17 @@ def _of_crawl(crawl: Crawl) -> Iterator[Statement]:
     yield archive, _A, NamedNode(PROV + "Entity")
     yield archive, DCTERMS + "description", _english("An archive of linked open data.")
     if crawl.previous is not None:
-        yield NamedNode(Name(crawl.previous).uri), USED_BY, activity
+        yield NamedNode(HashName(crawl.previous).uri), USED_BY, activity
 
 
-def _of_download(download: Download, crawl: Crawl, base_url: str) -> Iterator[Statement]:
-    """As Preston tells a download; then what it does not tell."""
+def _of_download(download: Download, crawl: CrawlLog, base_url: str) -> Iterator[Statement]:
+    """A download as Preston writes it; then what Preston does not record."""
     activity, source = NamedNode(download.activity), _iri(download.url)
     capture = download.capture
     if capture is None or capture.digest is None:
         content = NamedNode(f"{base_url}{GENID}{uuid5(NAMESPACE_URL, download.activity)}")
     else:
-        content = NamedNode(Name(capture.digest).uri)
+        content = NamedNode(HashName(capture.digest).uri)
     yield content, PROV + "wasGeneratedBy", activity
     yield content, PROV + "qualifiedGeneration", activity
     yield activity, PROV + "generatedAtTime", _time(download.ended)
@@ -133,7 +133,7 @@ def _of_capture(activity: NamedNode, capture: Capture) -> Iterator[Statement]:
         yield activity, HARVEST + "lastModified", _text(capture.validators.last_modified)
 
 
-def _of_note(note: Note, crawl: Crawl) -> Iterator[Statement]:
+def _of_note(note: Note, crawl: CrawlLog) -> Iterator[Statement]:
     activity = NamedNode(note.activity)
     yield activity, _A, NamedNode(PROV + "Activity")
     yield activity, PROV + "wasInformedBy", NamedNode(crawl.activity)

@@ -1,5 +1,5 @@
 """
-What a log told the ledger once: read back, for a ledger that lost it, or for an archive that another program began.
+Reads logs back: for a ledger that lost it, or for an archive that another program began.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from uuid import NAMESPACE_URL, uuid5
 
 from pyoxigraph import NamedNode, RdfFormat, serialize
 
-from harvest.archive.history import Group, groups, read_time
-from harvest.archive.layout import Name, named
+from harvest.archive.history import LogGroup, groups, read_time
+from harvest.archive.layout import HashName, named
 from harvest.archive.statements import statements
-from harvest.model import Capture, Crawl, Download, Note, Validators
+from harvest.model import Capture, CrawlLog, Download, Note, Validators
 from sparql.rdf import DCTERMS, HARVEST, PROV, RDF
 
 _THE_BEGINNING: Final = datetime.fromtimestamp(0, UTC)
@@ -27,22 +27,22 @@ _NOTE: Final = [RDF + "type", PROV + "wasInformedBy", PROV + "endedAtTime"]
 
 
 @dataclass(slots=True)
-class _Reading:
-    log: Name
+class _LogParts:
+    log: HashName
     activity: str | None = None
     began: datetime | None = None
     ended: datetime | None = None
     downloads: list[Download] = field(default_factory=list)
 
 
-def recalled(path: Path, log: Name) -> Crawl:
+def recalled(path: Path, log: HashName) -> CrawlLog:
     """
-    The crawl that a log tells of. Redirects are not told in order, and are left out.
+    The crawl that a log holds. Redirects stand there without order, and are left out.
 
     Raises:
         StorageError: The log cannot be read.
     """
-    reading = _Reading(log)
+    reading = _LogParts(log)
     for group in groups(path):
         crawls = [subject for subject, predicate in group.facts if predicate == _STARTED_BY]
         if crawls and reading.activity is None:
@@ -53,16 +53,16 @@ def recalled(path: Path, log: Name) -> Crawl:
             reading.downloads.append(_download(reading, group, url, content))
     began = reading.began or _THE_BEGINNING
     downloads, notes = tuple(reading.downloads), tuple(_notes(path))
-    return Crawl(reading.activity or log.uri, began, reading.ended or began, None, downloads, notes)
+    return CrawlLog(reading.activity or log.uri, began, reading.ended or began, None, downloads, notes)
 
 
-def _download(reading: _Reading, group: Group, url: str, content: str) -> Download:
+def _download(reading: _LogParts, group: LogGroup, url: str, content: str) -> Download:
     activity = group.activity(content)
     ended = group.time(content) or reading.began or _THE_BEGINNING
     status = group.fact(activity, HARVEST + "status")
     informed = group.fact(activity, PROV + "wasInformedBy")
     name = named(content)
-    if activity in ("", reading.activity):  # told without a download of its own
+    if activity in ("", reading.activity):  # not said of a download
         activity = f"urn:uuid:{uuid5(NAMESPACE_URL, f'{reading.log.uri} {len(reading.downloads)}')}"
     return Download(
         activity,
@@ -76,7 +76,7 @@ def _download(reading: _Reading, group: Group, url: str, content: str) -> Downlo
     )
 
 
-def _capture(group: Group, activity: str, url: str, name: Name, ended: datetime) -> Capture:
+def _capture(group: LogGroup, activity: str, url: str, name: HashName, ended: datetime) -> Capture:
     return Capture(
         url=group.fact(activity, HARVEST + "url") or url,
         final_url=group.fact(activity, HARVEST + "finalUrl") or url,

@@ -10,7 +10,7 @@ from typing import Final
 
 from pyoxigraph import Quad, RdfFormat, parse
 
-from harvest.archive.layout import Name, named
+from harvest.archive.layout import HashName, named
 from harvest.errors import StorageError
 
 _BATCH: Final = 1000
@@ -35,14 +35,14 @@ def statements(path: Path) -> Iterator[Quad]:
         raise StorageError(f"the log {path} cannot be read: {error}", url=str(path)) from error
 
 
-def predecessors(path: Path) -> list[Name]:
+def predecessors(path: Path) -> list[HashName]:
     """
     The logs that a log names as used by its crawl, in order.
 
     Raises:
         StorageError: The log cannot be read.
     """
-    found: dict[Name, None] = {}
+    found: dict[HashName, None] = {}
     try:
         with path.open("rb") as lines:
             for line in lines:

@@ -1,5 +1,5 @@
 """
-Verifying: whether an archive holds everything that its logs tell of, and whether it is still the same.
+Verifying: whether an archive holds everything that its logs name, unchanged.
 
 Source: Preston, `HashVerifier`, for what is printed and what the states are called.
 """
@@ -16,13 +16,13 @@ from pyoxigraph import NamedNode, Quad
 
 from harvest.archive.history import DERIVED, Archive
 from harvest.archive.index import HAS_VERSION, PREVIOUS_VERSION
-from harvest.archive.layout import Name, digest_of, find, named
+from harvest.archive.layout import HashName, digest_of, find, named
 from harvest.archive.provenance import INVALIDATED, USED_BY
 from harvest.archive.statements import predecessors, statements
 from sparql.rdf import GENID
 
 
-class State(StrEnum):
+class FileState(StrEnum):
     """What was found of something that a log names; the last two are ours."""
 
     VALID = "CONTENT_PRESENT_VALID_HASH"
@@ -35,13 +35,13 @@ class State(StrEnum):
 
 
 VERDICTS: Final = {
-    State.VALID: "OK",
-    State.PRESENT: "OK",
-    State.UNSUPPORTED: "SKIP",
-    State.PRUNED: "SKIP",
-    State.INVALID: "FAIL",
-    State.MISSING: "FAIL",
-    State.UNCHAINED: "FAIL",
+    FileState.VALID: "OK",
+    FileState.PRESENT: "OK",
+    FileState.UNSUPPORTED: "SKIP",
+    FileState.PRUNED: "SKIP",
+    FileState.INVALID: "FAIL",
+    FileState.MISSING: "FAIL",
+    FileState.UNCHAINED: "FAIL",
 }
 
 
@@ -59,7 +59,7 @@ class Check:
     """
 
     iri: str
-    state: State
+    state: FileState
     path: Path | None = None
     bytes: int | None = None
     computed: str | None = None
@@ -91,7 +91,7 @@ def verify(archive: Archive, *, hashing: bool = True) -> Iterator[Check]:
     """
     Check every log and all bytes that logs name, each once, the newest log first.
 
-    A log that is missing is told, and so is one that does not name the log that the index has before it.
+    A log that is missing is reported, and so is one that does not name the log that the index has before it.
     """
     chain = archive.index.chain()
     indexed = dict(zip(chain[1:], chain, strict=False))
@@ -103,7 +103,7 @@ def verify(archive: Archive, *, hashing: bool = True) -> Iterator[Check]:
             for quad in statements(path):
                 _mention(quad, named_in)
             if log in indexed and indexed[log] not in predecessors(path):
-                yield Check(log.uri, State.UNCHAINED, path)
+                yield Check(log.uri, FileState.UNCHAINED, path)
         yield from _checks(archive, {iri: gone for iri, gone in named_in.items() if iri not in seen}, hashing)
         seen.update(named_in)
 
@@ -111,18 +111,18 @@ def verify(archive: Archive, *, hashing: bool = True) -> Iterator[Check]:
 def _checks(archive: Archive, mentioned: dict[str, bool], hashing: bool) -> Iterator[Check]:
     for iri, pruned in mentioned.items():
         name = named(iri)
-        yield Check(iri, State.UNSUPPORTED) if name is None else _check(archive.root, name, pruned, hashing)
+        yield Check(iri, FileState.UNSUPPORTED) if name is None else _check(archive.root, name, pruned, hashing)
 
 
-def _check(root: Path, name: Name, pruned: bool, hashing: bool) -> Check:
+def _check(root: Path, name: HashName, pruned: bool, hashing: bool) -> Check:
     path = find(root, name)
     if path is None:
-        return Check(name.uri, State.PRUNED if pruned else State.MISSING)
+        return Check(name.uri, FileState.PRUNED if pruned else FileState.MISSING)
     if not hashing:
-        return Check(name.uri, State.PRESENT, path, path.stat().st_size)
+        return Check(name.uri, FileState.PRESENT, path, path.stat().st_size)
     digest, size = digest_of(path, name.algorithm)
-    state = State.VALID if digest == name.digest else State.INVALID
-    return Check(name.uri, state, path, size, Name(digest).uri)
+    state = FileState.VALID if digest == name.digest else FileState.INVALID
+    return Check(name.uri, state, path, size, HashName(digest).uri)
 
 
 def _mention(quad: Quad, mentioned: dict[str, bool]) -> None:

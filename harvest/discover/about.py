@@ -1,4 +1,4 @@
-"""What a description tells people of a dataset: title, licence and the like, of its own or from around it."""
+"""What a description says of a dataset: title, licence and the like, of its own or from around it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harvest.discover.reading import (
     NAMES,
     PUBLISHERS,
     TITLES,
-    Reading,
+    DescriptionReading,
 )
 from harvest.model import About
 
@@ -27,8 +27,8 @@ EXAMPLES: Final = 10
 """Example resources that are kept."""
 
 
-def about(reading: Reading, node: Node, iri: str) -> About:
-    """What is told of a dataset; what it does not say itself is taken from the datasets around it."""
+def about(reading: DescriptionReading, node: Node, iri: str) -> About:
+    """Title, licence and the like of a dataset; what it does not say itself is taken from the datasets around it."""
     return About(
         iri,
         _text(reading, reading.objects(node, TITLES[0]) or reading.objects(node, TITLES[1])),
@@ -40,7 +40,7 @@ def about(reading: Reading, node: Node, iri: str) -> About:
     )
 
 
-def _said(reading: Reading, node: Node, predicates: tuple[str, ...]) -> list[Term]:
+def _said(reading: DescriptionReading, node: Node, predicates: tuple[str, ...]) -> list[Term]:
     """What the nearest dataset that says something says by the first of these predicates that it has."""
     for each in (node, *reading.surrounding(node)):
         for predicate in predicates:
@@ -49,7 +49,7 @@ def _said(reading: Reading, node: Node, predicates: tuple[str, ...]) -> list[Ter
     return []
 
 
-def _text(reading: Reading, terms: list[Term]) -> str | None:
+def _text(reading: DescriptionReading, terms: list[Term]) -> str | None:
     """The English text, else the one without a language, else the first; of a node its name, else its IRI."""
     literals = [term for term in terms if isinstance(term, Literal)]
     if literals:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from harvest.discover.parsing import Node
-from harvest.discover.reading import DATASET_TYPES, DUMP, Reading, shown
-from harvest.discover.text import Text
+from harvest.discover.reading import DATASET_TYPES, DUMP, DescriptionReading, shown
+from harvest.discover.text import DescriptionText
 from sparql.rdf import VOID
 
 _COMMENT_TRAP = re.compile(r"^[^#\"'<\n]*?(?<!\S)(?P<name>(?:[A-Za-z][\w.-]*)?:#\S+)", re.MULTILINE)
 
 
-def tell_absence(reading: Reading, datasets: list[Node]) -> None:
+def report_absence(reading: DescriptionReading, datasets: list[Node]) -> None:
     """Tell that none of `datasets`, nor anything else, has a dump that can be harvested, and why."""
     reasons = [_undeclared_message(node) for node in _undeclared(reading)[:3]]
     reasons += [_trap_message(name) for name in _traps(reading.text)]
@@ -23,16 +23,16 @@ def tell_absence(reading: Reading, datasets: list[Node]) -> None:
         reasons.append(f"{count} no dump that can be harvested, such as {shown(datasets[0])}")
     reasons += _similar(reading)
     message = "no dataset with a dump was found" + (": " + "; ".join(reasons) if reasons else "")
-    reading.tell("no-dataset", message, *_traps(reading.text), fatal=True)
+    reading.report("no-dataset", message, *_traps(reading.text), fatal=True)
 
 
-def tell_undeclared(reading: Reading) -> None:
+def report_undeclared(reading: DescriptionReading) -> None:
     """Tell which nodes have dumps and are not said to be datasets."""
     for node in _undeclared(reading):
-        reading.tell("dump-without-dataset", _undeclared_message(node), f"<{node.value}>", *_traps(reading.text))
+        reading.report("dump-without-dataset", _undeclared_message(node), f"<{node.value}>", *_traps(reading.text))
 
 
-def _undeclared(reading: Reading) -> list[Node]:
+def _undeclared(reading: DescriptionReading) -> list[Node]:
     return [node for node in reading.said if reading.objects(node, DUMP) and not reading.is_dataset(node)]
 
 
@@ -40,7 +40,7 @@ def _undeclared_message(node: Node) -> str:
     return f"{shown(node)} has a void:dataDump but is no dataset, say `a void:Dataset` of it"
 
 
-def _traps(text: Text) -> tuple[str, ...]:
+def _traps(text: DescriptionText) -> tuple[str, ...]:
     """
     The first prefixed name that ends up as a comment; where there is one, a dataset lost its name or its type.
 
@@ -55,7 +55,7 @@ def _trap_message(name: str) -> str:
     return f"`{name}` is read as `{prefix}`, because `#` begins a comment, write <#{local}> in its place"
 
 
-def _similar(reading: Reading) -> list[str]:
+def _similar(reading: DescriptionReading) -> list[str]:
     """What looks like a dataset or a dump and is none."""
     types = {iri for node in reading.said for iri in reading.types(node)}
     predicates = {predicate for predicates in reading.said.values() for predicate in predicates}

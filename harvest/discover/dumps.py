@@ -14,7 +14,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from harvest.discover.text import Text
+from harvest.discover.text import DescriptionText
 from harvest.model import Finding
 from sparql.rdf import HASH_URI
 
@@ -33,8 +33,13 @@ NOT_RDF: Final[dict[str, str]] = {
     **dict.fromkeys(("gif", "jpg", "jpeg", "png", "svg"), "a picture"),
     **dict.fromkeys(("avro", "db", "mdb", "parquet", "sql", "sqlite"), "a database format"),
     **dict.fromkeys(("yaml", "yml"), "YAML"),
+    **dict.fromkeys(("idx", "index"), "an index, not the data"),
+    **dict.fromkeys(("md5", "sha1", "sha256", "sha512", "asc", "sig"), "a checksum or signature of another file"),
 }
 """What a file with this extension holds instead of RDF."""
+
+_INDEX: Final = re.compile(r"\.hdt\.index\b[^/]*$", re.IGNORECASE)
+"""What HDT programs write beside a file, such as `a.hdt.index.v1-1`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class Dump:
     findings: tuple[Finding, ...] = ()
 
 
-def read_dump(term: NamedNode | BlankNode | Literal, text: Text) -> Dump:
+def read_dump(term: NamedNode | BlankNode | Literal, text: DescriptionText) -> Dump:
     """The dump that the object of a void:dataDump names."""
     if isinstance(term, BlankNode):
         return _left_out(text, "dump-unusable", "a void:dataDump is a blank node; it must be the dump's address")
@@ -76,19 +81,28 @@ def extension(url: str) -> str:
     return parts[-1] if len(parts) > 1 else ""
 
 
-def _checked(url: str, text: Text, needles: tuple[str, ...]) -> Dump:
+def unusable(url: str) -> tuple[str, str] | None:
+    """Kind and reason for which nothing at an address can be harvested as a dump; None where something may be."""
+    if HASH_URI.fullmatch(url):
+        return None
+    parts = urlsplit(url)  # pyoxigraph, _address and the registry let nothing through that it would fail on
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        return "dump-scheme", "only http and https addresses are harvested"
+    if not parts.query and (not parts.path or parts.path.endswith("/")):
+        return "dump-directory", "it names a directory; list the files in it"
+    if _INDEX.search(parts.path):
+        return "dump-not-rdf", "it is an index of a binary file"
+    if extension(url) in NOT_RDF:
+        return "dump-not-rdf", f"it is {NOT_RDF[extension(url)]}"
+    return None
+
+
+def _checked(url: str, text: DescriptionText, needles: tuple[str, ...]) -> Dump:
     if HASH_URI.fullmatch(url):
         return Dump(url)
-    parts = urlsplit(url)  # pyoxigraph and _address let nothing through that it would fail on
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        message = f"the dump <{url}> is left out: only http and https addresses are harvested"
-        return _left_out(text, "dump-scheme", message, *needles)
-    if not parts.query and (not parts.path or parts.path.endswith("/")):
-        message = f"the dump <{url}> is left out: it names a directory; list the files in it"
-        return _left_out(text, "dump-directory", message, *needles)
-    if extension(url) in NOT_RDF:
-        message = f"the dump <{url}> is left out: it is {NOT_RDF[extension(url)]}"
-        return _left_out(text, "dump-not-rdf", message, *needles)
+    if found := unusable(url):
+        kind, reason = found
+        return _left_out(text, kind, f"the dump <{url}> is left out: {reason}", *needles)
     if url == urldefrag(text.url).url:
         message = "the description names itself as a dump; it is harvested as one"
         return Dump(url, (text.finding("dump-is-description", message, *needles),))
@@ -105,5 +119,5 @@ def _address(written: str, base: str) -> str | None:
         return None
 
 
-def _left_out(text: Text, kind: str, message: str, *needles: str) -> Dump:
+def _left_out(text: DescriptionText, kind: str, message: str, *needles: str) -> Dump:
     return Dump(None, (text.finding(kind, message, *needles),))

@@ -16,7 +16,7 @@ from xml.parsers import expat
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from harvest.discover.text import Text
+from harvest.discover.text import DescriptionText
 from harvest.errors import DescriptionError
 from harvest.model import Finding
 from sparql.rdf import JSON_LD, N_QUADS, RDF_XML, TRIG, TURTLE, Format, by_extension, by_media_type
@@ -69,7 +69,7 @@ class Parsed:
     findings: tuple[Finding, ...] = ()
 
 
-def parse(text: Text, wanted: Callable[[str], bool]) -> Parsed:
+def parse(text: DescriptionText, wanted: Callable[[str], bool]) -> Parsed:
     """
     The triples of a description whose predicate is `wanted`.
 
@@ -92,13 +92,13 @@ def parse(text: Text, wanted: Callable[[str], bool]) -> Parsed:
     return outcome
 
 
-def _candidates(text: Text) -> list[Format]:
+def _candidates(text: DescriptionText) -> list[Format]:
     """The formats to try, most trusted first."""
     declared = (_declared(text), by_extension(urlsplit(text.url).path), _sniffed(text.body))
     return list(dict.fromkeys(f for f in (*declared, *_FALLBACKS) if f))
 
 
-def _declared(text: Text) -> Format | None:
+def _declared(text: DescriptionText) -> Format | None:
     return by_media_type(text.media_type) or _GENERIC_FOR.get(_bare(text.media_type))
 
 
@@ -114,7 +114,7 @@ def _sniffed(body: str) -> Format | None:
     return TURTLE if _TURTLE.search(body[:10_000]) else None
 
 
-def _likely(text: Text) -> Format:
+def _likely(text: DescriptionText) -> Format:
     """The format whose error message helps most: the first to try, unless the content is plainly another."""
     first, sniffed = _candidates(text)[0], _sniffed(text.body)
     if sniffed in (RDF_XML, JSON_LD) or (sniffed is TURTLE and first in (RDF_XML, JSON_LD)):
@@ -122,7 +122,7 @@ def _likely(text: Text) -> Format:
     return first
 
 
-def _attempt(text: Text, form: Format, wanted: Callable[[str], bool]) -> Parsed | DescriptionError:
+def _attempt(text: DescriptionText, form: Format, wanted: Callable[[str], bool]) -> Parsed | DescriptionError:
     """The description read in one format, or the error that shows it is in another."""
     if form is RDF_XML and (error := _xml_error(text)):
         return error
@@ -147,7 +147,7 @@ def _base(url: str) -> str:
     return quote(url, safe=":/?#[]@!$&'()*+,;=%~")
 
 
-def _xml_error(text: Text) -> DescriptionError | None:
+def _xml_error(text: DescriptionText) -> DescriptionError | None:
     """
     What keeps a text from being harmless, well-formed XML.
 
@@ -177,7 +177,7 @@ def _xml_error(text: Text) -> DescriptionError | None:
     return None
 
 
-def _parser_error(text: Text, form: Format, error: SyntaxError | ValueError) -> DescriptionError:
+def _parser_error(text: DescriptionText, form: Format, error: SyntaxError | ValueError) -> DescriptionError:
     """The parser's error with its place in the text; RDF/XML errors have none but may quote what they are about."""
     reason = re.sub(r"^Parser error at line .*?: ", "", getattr(error, "msg", None) or str(error))
     if "LoadDocumentCallback" in reason:
@@ -190,7 +190,7 @@ def _parser_error(text: Text, form: Format, error: SyntaxError | ValueError) -> 
 
 
 def _error(
-    text: Text, form: Format, reason: str, line: int | None = None, column: int | None = None
+    text: DescriptionText, form: Format, reason: str, line: int | None = None, column: int | None = None
 ) -> DescriptionError:
     at = [f"{name} {number}" for name, number in (("line", line), ("column", column)) if number]
     place = f" at {', '.join(at)}" if at else ""
@@ -199,7 +199,7 @@ def _error(
     return DescriptionError(message, url=text.url, line=line, column=column, excerpt=excerpt)
 
 
-def _mismatch(text: Text, form: Format) -> list[Finding]:
+def _mismatch(text: DescriptionText, form: Format) -> list[Finding]:
     """A finding when the server, or else the name, says another format than the one that was found."""
     served, named = _declared(text), by_extension(urlsplit(text.url).path)
     bare = _bare(text.media_type)

@@ -10,7 +10,7 @@ from typing import Final
 from pyoxigraph import Literal, NamedNode
 
 from harvest.discover.parsing import Node, Parsed, Term
-from harvest.discover.text import Text
+from harvest.discover.text import DescriptionText
 from harvest.model import Finding
 from sparql.rdf import DCAT, DCTERMS, FOAF, RDF, RDFS, VOID
 
@@ -44,7 +44,7 @@ def shown(node: Node) -> str:
 
 
 @dataclass(slots=True)
-class Reading:
+class DescriptionReading:
     """
     One description while it is read.
 
@@ -55,15 +55,17 @@ class Reading:
         now: The moment that dates must not be far ahead of.
         said: Objects by subject and predicate, in the order of the file.
         around: For each subset the datasets that name it.
+        unstated: Datasets of which no feature says full or partial.
         findings: What was found so far.
     """
 
-    text: Text
+    text: DescriptionText
     parsed: Parsed
     features: Mapping[str, str]
     now: datetime
     said: dict[Node, dict[str, list[Term]]] = field(default_factory=dict)
     around: dict[Node, list[Node]] = field(default_factory=dict)
+    unstated: list[Node] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -92,6 +94,6 @@ class Reading:
             found += [outer for outer in dict.fromkeys(self.around.get(each, ())) if outer not in found]
         return found[1:]
 
-    def tell(self, kind: str, message: str, *needles: str, fatal: bool = False) -> None:
+    def report(self, kind: str, message: str, *needles: str, fatal: bool = False) -> None:
         """Add a finding about the first of `needles` that stands in the document."""
         self.findings.append(self.text.finding(kind, message, *needles, fatal=fatal))

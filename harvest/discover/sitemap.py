@@ -72,7 +72,7 @@ def read_sitemap(stream: BinaryIO, url: str) -> Iterator[str]:
     Raises:
         DescriptionError: After what could be read: it is damaged, has entities, or is past a limit.
     """
-    reading = _Reading(url)
+    reading = _SitemapReading(url)
     seen: set[str] = set()
     size = 0
     error: DescriptionError | None = None
@@ -120,7 +120,7 @@ class _Refused(Exception):
     """Something that no sitemap has."""
 
 
-class _Reading:
+class _SitemapReading:
     """
     A sitemap while it is read.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 from urllib.parse import urldefrag
 
 from pyoxigraph import Literal
@@ -11,38 +10,48 @@ from pyoxigraph import Literal
 from harvest.discover.dates import read_date
 from harvest.discover.features import Stated, stated
 from harvest.discover.parsing import Node
-from harvest.discover.reading import FEATURE, MODIFIED, TITLES, Reading, shown
-from harvest.model import Coverage
+from harvest.discover.reading import FEATURE, MODIFIED, TITLES, DescriptionReading, shown
+from harvest.model import AHEAD, Coverage
 from sparql.rdf import VOID
 
-AHEAD: Final = timedelta(days=1)
-"""How far ahead a date may be before it is told: time zones reach 14 hours."""
 
-
-def coverage(reading: Reading, node: Node) -> Coverage:
+def coverage(reading: DescriptionReading, node: Node) -> Coverage:
     """Full, unless the features of the dataset, or else of one around it, say partial."""
     own = _features(reading, node)
-    _tell_features(reading, node, own)
+    _report_features(reading, node, own)
     if own.coverage:
         return own.coverage
     outer = (_features(reading, each).coverage for each in reading.surrounding(node))
-    return next((said for said in outer if said), Coverage.FULL)
+    said = next((said for said in outer if said), None)
+    if said is None:
+        reading.unstated.append(node)
+    return said or Coverage.FULL
 
 
-def modified(reading: Reading, node: Node) -> datetime | None:
-    """The latest readable date of the dataset, else of one around it, else of the description."""
-    date = _latest(reading, node, tell=True)
+def report_unstated(reading: DescriptionReading) -> None:
+    """Tell, once for a whole description, which datasets say neither full nor partial."""
+    if reading.unstated:
+        first, *others = reading.unstated
+        more = f" (and of {len(others)} more)" if others else ""
+        message = f"no void:feature of {shown(first)}{more} says full or partial; the dumps are taken as full"
+        reading.report("feature-absent", message, f"<{first.value}>")
+
+
+def modified(reading: DescriptionReading, node: Node) -> datetime | None:
+    """
+    The latest readable date of the dataset, else of one around it, else of the description.
+
+    One that is more than a day ahead does not count: nothing published until then would be newer.
+    """
+    date = _latest(reading, node, report=True)
     if date is None:
         elsewhere = [*reading.surrounding(node), *_description_nodes(reading)]
         date = next((found for each in elsewhere if (found := _latest(reading, each))), None)
-        _tell_missing_date(reading, node, date)
-    if date and date > reading.now + AHEAD:
-        message = f"the date of {shown(node)}, {date.isoformat()}, is in the future; it is used as it is"
-        reading.tell("modified-in-future", message)
+        _report_missing_date(reading, node, date)
     return date
 
 
-def title(reading: Reading, node: Node) -> str | None:
+def title(reading: DescriptionReading, node: Node) -> str | None:
     """The English title, else the one without a language, else the first."""
     for predicate in TITLES:
         titles = [term for term in reading.objects(node, predicate) if isinstance(term, Literal)]
@@ -51,43 +60,47 @@ def title(reading: Reading, node: Node) -> str | None:
     return None
 
 
-def _features(reading: Reading, node: Node) -> Stated:
+def _features(reading: DescriptionReading, node: Node) -> Stated:
     return stated((term.value for term in reading.objects(node, FEATURE)), reading.features)
 
 
-def _tell_features(reading: Reading, node: Node, said: Stated) -> None:
+def _report_features(reading: DescriptionReading, node: Node, said: Stated) -> None:
     if said.contradicting:
         message = f"the dataset {shown(node)} says both full and partial; it is taken as partial"
-        reading.tell("coverage-contradiction", message)
+        reading.report("coverage-contradiction", message)
     for feature in said.unknown:
         message = f"the feature <{feature}> looks like full or partial but is not known, so it says nothing"
-        reading.tell("feature-unknown", message + "; the setting `features` can add it", f"<{feature}>")
+        reading.report("feature-unknown", message + "; the setting `features` can add it", f"<{feature}>")
 
 
-def _latest(reading: Reading, node: Node, *, tell: bool = False) -> datetime | None:
+def _latest(reading: DescriptionReading, node: Node, *, report: bool = False) -> datetime | None:
     dates = []
     for term in reading.objects(node, MODIFIED):
         date = read_date(term.value) if isinstance(term, Literal) else None
-        if date:
+        if date and date > reading.now + AHEAD:
+            if report:
+                message = f"the date of {shown(node)}, {date.isoformat()}, is more than a day ahead; it does not count"
+                reading.report("modified-in-future", message, f'"{term.value}"', f"'{term.value}'", f">{term.value}<")
+        elif date:
             dates.append(date)
-        elif tell:
+        elif report:
             message = f"the dcterms:modified of {shown(node)} is no date: {term.value[:200]!r}"
-            reading.tell("modified-unreadable", message, f'"{term.value}"', f"'{term.value}'", f">{term.value}<")
+            reading.report("modified-unreadable", message, f'"{term.value}"', f"'{term.value}'", f">{term.value}<")
     return max(dates, default=None)
 
 
-def _tell_missing_date(reading: Reading, node: Node, found: datetime | None) -> None:
+def _report_missing_date(reading: DescriptionReading, node: Node, found: datetime | None) -> None:
     needle = f"<{node.value}>"
     if found:
         message = f"{shown(node)} has no readable date of its own; {found.isoformat()} was taken from around it"
-        reading.tell("modified-inherited", message, needle)
+        reading.report("modified-inherited", message, needle)
     elif not reading.objects(node, MODIFIED):
         similar = [predicate for predicate in reading.said.get(node, {}) if predicate.lower().endswith("modified")]
         hint = f"; <{similar[0]}> is not dcterms:modified, <{MODIFIED}>" if similar else ""
-        reading.tell("modified-absent", f"{shown(node)} has no dcterms:modified{hint}", needle)
+        reading.report("modified-absent", f"{shown(node)} has no dcterms:modified{hint}", needle)
 
 
-def _description_nodes(reading: Reading) -> list[Node]:
+def _description_nodes(reading: DescriptionReading) -> list[Node]:
     """The nodes that stand for the description as a whole."""
     typed = [node for node in reading.said if VOID + "DatasetDescription" in reading.types(node)]
     document = urldefrag(reading.text.url).url

@@ -35,7 +35,7 @@ _CHARSET = re.compile(r""";\s*charset\s*=\s*"?([^\s";]+)""", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class DescriptionText:
     """
     A description as text.
 
@@ -70,7 +70,7 @@ class Text:
         return "\n".join(text.rstrip("\r")[start : start + EXCERPT_WIDTH] for text in lines)
 
 
-def read_text(path: Path, url: str, media_type: str | None) -> Text:
+def read_text(path: Path, url: str, media_type: str | None) -> DescriptionText:
     """
     The text of a filed description.
 
@@ -93,7 +93,7 @@ def read_text(path: Path, url: str, media_type: str | None) -> Text:
     return _decoded(data, url, media_type)
 
 
-def _decoded(data: bytes, url: str, media_type: str | None) -> Text:
+def _decoded(data: bytes, url: str, media_type: str | None) -> DescriptionText:
     mark, encoding = next((pair for pair in _BYTE_ORDER_MARKS if data.startswith(pair[0])), (b"", ""))
     declared = _XML_ENCODING.match(data)
     charset = _CHARSET.search(media_type or "")
@@ -101,7 +101,7 @@ def _decoded(data: bytes, url: str, media_type: str | None) -> Text:
     if not encoding and not declared and charset and not _is_text(data, tried):
         tried = charset[1].lower()
     body = _body(data[len(mark) :], tried, url)
-    return Text(url, body, media_type, tuple(_told(Text(url, body), mark, tried)))
+    return DescriptionText(url, body, media_type, tuple(_encoding_findings(DescriptionText(url, body), mark, tried)))
 
 
 def _is_text(data: bytes, encoding: str) -> bool:
@@ -117,7 +117,7 @@ def _body(data: bytes, encoding: str, url: str) -> str:
         body = data.decode(encoding)
         body.encode()  # some encodings can write half a surrogate pair, which is no text
     except UnicodeDecodeError as error:
-        readable = Text(url, data.decode("utf-8", "replace"))
+        readable = DescriptionText(url, data.decode("utf-8", "replace"))
         line, column = readable.place(len(data[: error.start].decode("utf-8", "replace")))
         message = f"{url} is not {encoding.upper()}: byte 0x{data[error.start]:02x} at line {line}, column {column}"
         excerpt = readable.excerpt(line, column)
@@ -127,8 +127,8 @@ def _body(data: bytes, encoding: str, url: str) -> str:
     return body
 
 
-def _told(text: Text, mark: bytes, encoding: str) -> list[Finding]:
-    """What is worth telling about the encoding that was used."""
+def _encoding_findings(text: DescriptionText, mark: bytes, encoding: str) -> list[Finding]:
+    """Findings about the encoding that was used."""
     if encoding.replace("-", "").replace("_", "") != "utf8":
         return [text.finding("recoded", f"the description is in {encoding} and was read as such; publish it in UTF-8")]
     if mark and not text.body.lstrip().startswith("<?xml"):

@@ -3,7 +3,7 @@ VoID discovery: the datasets with dumps that a provider's description names.
 
 What counts as a dataset: a node typed void:Dataset or void:Linkset (a subclass), and the object of a void:subset,
 typed or not. Each is tracked by its IRI, and only those with a dump that can be RDF are given. A node of another kind
-with a void:dataDump, dcat:Dataset included, is told in a finding.
+with a void:dataDump, dcat:Dataset included, is a finding.
 
 A subset that says nothing itself of its date or of full and partial takes what a dataset around it says; a dataset
 without any date takes the one of the description (its void:DatasetDescription, or the document itself).
@@ -22,13 +22,13 @@ from urllib.parse import urlsplit, urlunsplit
 from pyoxigraph import BlankNode
 
 from harvest.discover.about import about
-from harvest.discover.absence import tell_absence, tell_undeclared
+from harvest.discover.absence import report_absence, report_undeclared
 from harvest.discover.dumps import read_dump
 from harvest.discover.page import is_page, linked_descriptions
 from harvest.discover.parsing import Node, parse
-from harvest.discover.reading import DUMP, Reading, is_read, shown
-from harvest.discover.statements import coverage, modified, title
-from harvest.discover.text import Text, read_text
+from harvest.discover.reading import DUMP, DescriptionReading, is_read, shown
+from harvest.discover.statements import coverage, modified, report_unstated, title
+from harvest.discover.text import DescriptionText, read_text
 from harvest.model import Dataset, Description, Finding
 from sparql.rdf import GENID
 
@@ -54,22 +54,24 @@ def read_description(
     text = read_text(path, url, media_type)
     if is_page(text.body):
         return Description((), (_page_finding(text),))
-    reading = Reading(text, parse(text, is_read), features, now or datetime.now(UTC))
+    reading = DescriptionReading(text, parse(text, is_read), features, now or datetime.now(UTC))
     nodes = [node for node in reading.said if reading.is_dataset(node)]
     dumps = {node: found for node in nodes if (found := _dumps(reading, node))}
     iris = _iris(url, dumps)
     datasets = [_dataset(reading, node, iris[node], dumps[node]) for node in sorted(dumps, key=iris.__getitem__)]
     if datasets:
-        tell_undeclared(reading)
-        _tell_shared_dumps(reading, datasets)
+        report_undeclared(reading)
+        report_unstated(reading)
+        _report_shared_dumps(reading, datasets)
+        _report_overlaps(reading, dumps)
     else:
-        tell_absence(reading, nodes)
-    told = (about(reading, node, iris[node]) for node in dumps)
-    return Description(tuple(datasets), tuple(reading.findings), tuple(sorted(told, key=lambda each: each.iri)))
+        report_absence(reading, nodes)
+    abouts = (about(reading, node, iris[node]) for node in dumps)
+    return Description(tuple(datasets), tuple(reading.findings), tuple(sorted(abouts, key=lambda each: each.iri)))
 
 
-def _dumps(reading: Reading, node: Node) -> tuple[str, ...]:
-    """The usable dumps of a dataset, in the order of the file; tells of the others."""
+def _dumps(reading: DescriptionReading, node: Node) -> tuple[str, ...]:
+    """The usable dumps of a dataset, in the order of the file; reports the others."""
     listed = reading.objects(node, DUMP)
     dumps = [read_dump(term, reading.text) for term in listed]
     for dump in dumps:
@@ -77,11 +79,11 @@ def _dumps(reading: Reading, node: Node) -> tuple[str, ...]:
     usable = tuple(dict.fromkeys(dump.url for dump in dumps if dump.url))
     if listed and not usable:
         message = f"the dataset {shown(node)} has no dump that can be harvested; all it lists was left out"
-        reading.tell("no-dump", message, f"<{node.value}>")
+        reading.report("no-dump", message, f"<{node.value}>")
     return usable
 
 
-def _dataset(reading: Reading, node: Node, iri: str, dumps: tuple[str, ...]) -> Dataset:
+def _dataset(reading: DescriptionReading, node: Node, iri: str, dumps: tuple[str, ...]) -> Dataset:
     return Dataset(iri, dumps, coverage(reading, node), modified(reading, node), title(reading, node))
 
 
@@ -90,7 +92,7 @@ def _iris(url: str, dumps: Mapping[Node, tuple[str, ...]]) -> dict[Node, str]:
     The IRI of each dataset; for a blank node a Skolem IRI under the description's address.
 
     A blank node that is alone is called `dataset`, whatever is said of it, so that a new date or another dump does
-    not make another dataset of it. Several are told apart by their dumps. The query of the address does not count:
+    not make another dataset of it. Several are distinguished by their dumps. The query of the address does not count:
     addresses that redirects lead to carry signatures there.
 
     Source: RDF 1.1 Concepts, section 3.5.
@@ -108,17 +110,30 @@ def _iris(url: str, dumps: Mapping[Node, tuple[str, ...]]) -> dict[Node, str]:
     return iris
 
 
-def _tell_shared_dumps(reading: Reading, datasets: list[Dataset]) -> None:
+def _report_shared_dumps(reading: DescriptionReading, datasets: list[Dataset]) -> None:
     first: dict[str, str] = {}
     for dataset in datasets:
         for dump in dataset.dumps:
             owner = first.setdefault(dump, dataset.iri)
             if owner != dataset.iri:
                 message = f"the dump <{dump}> is listed by <{owner}> and by <{dataset.iri}>; it is harvested for both"
-                reading.tell("dump-shared", message, f"<{dump}>")
+                reading.report("dump-shared", message, f"<{dump}>")
 
 
-def _page_finding(text: Text) -> Finding:
+def _report_overlaps(reading: DescriptionReading, dumps: Mapping[Node, tuple[str, ...]]) -> None:
+    """Tell, once for a whole description, which datasets with dumps are subsets of others with dumps."""
+    overlaps = [(node, outer) for node in dumps for outer in reading.surrounding(node) if outer in dumps]
+    if overlaps:
+        (part, whole), *others = overlaps
+        more = f" (and {len(others)} more such pairs)" if others else ""
+        message = (
+            f"{shown(part)} is a subset of {shown(whole)}, and both have dumps{more}; each is harvested, and takes the "
+            "place of the other's statements about the same subjects"
+        )
+        reading.report("datasets-overlap", message, f"<{part.value}>")
+
+
+def _page_finding(text: DescriptionText) -> Finding:
     links = linked_descriptions(text.body, text.url)
     hint = f"; it links {', '.join(f'<{link}>' for link in links[:3])}: register one of these" if links else ""
     message = f"the address gives an HTML page where a description was expected{hint}"

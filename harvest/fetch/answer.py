@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from html import unescape
 from typing import Any, Final
 
 import requests
@@ -18,6 +19,9 @@ from harvest.model import Hop, Validators
 EXCERPT: Final = 1000
 """Characters of an error body that are kept. Source: shared LOD Laundromat document."""
 
+TITLE: Final = 200
+"""Characters of the title of an error page that are kept; the rest of such a page helps nobody."""
+
 HEADERS: Final = 64
 """Headers of one answer that are kept."""
 
@@ -26,7 +30,9 @@ HEADER: Final = 1000
 
 _COOKIES: Final = ("set-cookie", "set-cookie2")
 _STRONG: Final = re.compile(r'"[^"]*"')
-_CONTENT_RANGE: Final = re.compile(r"bytes\s+(\d+)-(\d+)/(\d+|\*)\s*", re.IGNORECASE)
+_CONTENT_RANGE: Final = re.compile(r"bytes\s+([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)\s*", re.IGNORECASE)
+_PAGE: Final = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+_TITLE: Final = re.compile(r"<title[^>]{0,200}>([^<]{1,2000})", re.IGNORECASE)
 _FOLD: Final = re.compile(r"\s*[\r\n]\s*")
 _CHARSET: Final = re.compile(r"charset\s*=\s*\"?([A-Za-z0-9_.:-]+)", re.IGNORECASE)
 
@@ -133,8 +139,17 @@ def status_error(response: requests.Response, url: str, body: bytes) -> StatusEr
     status = response.status_code
     reason = f"{status} {response.reason}".strip()
     error = StatusError(f"{url} answered {reason}; {_advice(status)}", url=url, status=status)
-    error.excerpt = _text(response.headers, body)[:EXCERPT] or None
+    error.excerpt = _said(response.headers, body)
     return error
+
+
+def _said(headers: Mapping[str, str], body: bytes) -> str | None:
+    """What the body of an error says: the title of a page, of anything else the beginning."""
+    text = _text(headers, body)
+    if "html" not in headers.get("Content-Type", "").lower() and not _PAGE.match(text):
+        return text[:EXCERPT] or None
+    title = _TITLE.search(text)
+    return None if title is None else " ".join(unescape(title[1]).split())[:TITLE] or None
 
 
 def _advice(status: int) -> str:

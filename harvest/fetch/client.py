@@ -12,14 +12,15 @@ from types import TracebackType
 from urllib.parse import quote
 from weakref import WeakSet
 
+from harvest.config.settings import HttpSettings
 from harvest.fetch.exchange import Exchange, Heard, unheard
 from harvest.fetch.guard import Gate
+from harvest.fetch.lanes import CHECKS_PER_HOST, Lane
 from harvest.fetch.order import NO_LIMITS, NO_VALIDATORS, THE_MACHINE, Fetched, Means, Order, Surroundings
-from harvest.fetch.pacing import CHECKS_PER_HOST, Lane, now_utc
+from harvest.fetch.pacing import now_utc
+from harvest.fetch.transfer import Floor
 from harvest.fetch.transport import Transport
-from harvest.fetch.watch import Watch
 from harvest.model import Limits, Validators
-from harvest.settings import HttpSettings
 
 __all__ = ["Client", "Fetched", "Surroundings", "now_utc"]
 
@@ -35,6 +36,8 @@ class Client:
         downloads: The lane of bodies that are expected to be large: `http.parallel` at once, `http.per_host` of them
             from one host.
         parallel: `http.parallel`.
+        checks: The lane of small documents: CHECKS_PER_HOST at once from one host.
+        means: What all its exchanges share.
     """
 
     def __init__(
@@ -46,11 +49,12 @@ class Client:
     ) -> None:
         self.downloads = Lane(settings.per_host, settings.parallel)
         self.parallel = settings.parallel
-        self._checks = Lane(CHECKS_PER_HOST)
+        self.checks = Lane(CHECKS_PER_HOST)
         gate = Gate(settings.allow_loopback, around.resolve)
         kept = CHECKS_PER_HOST + settings.per_host
         transport = Transport(gate, (settings.connect_s, settings.read_s), kept, around.ca_bundle)
-        self._means = Means(settings, user_agent(settings.contact or base_url), clock, around, transport, Watch())
+        floor = Floor(settings.min_rate, max(settings.min_rate_s, settings.read_s))
+        self.means = Means(settings, user_agent(settings.contact or base_url), clock, around, transport, floor)
         self._heard: Heard = unheard
         self._closing = threading.Event()
         self._stops: WeakSet[threading.Event] = WeakSet((self._closing,))
@@ -76,7 +80,7 @@ class Client:
             TransferError: No whole body in time, after those tries.
             StorageError: The body cannot be written.
         """
-        return self.fetch(Order(url, into, self._checks, self._closing, validators, limits, accept))
+        return self.fetch(Order(url, into, self.checks, self._closing, validators, limits, accept))
 
     def fetch(self, order: Order) -> Fetched:
         """
@@ -84,7 +88,7 @@ class Client:
 
         Its `lane` is one of this client's, its `stop` made by `new_stop`.
         """
-        return Exchange(order, self._means, self._heard).run()
+        return Exchange(order, self.means, self._heard).run()
 
     def telling(self, heard: Heard) -> Client:
         """This client, for orders whose bytes somebody counts as they come."""
@@ -93,7 +97,7 @@ class Client:
         return other
 
     def new_stop(self) -> threading.Event:
-        """An event for orders that are to be ended together by `halt`, or by closing the client."""
+        """An event that ends its orders when it is set, within POLL_S; closing the client sets it."""
         stop = threading.Event()
         with self._lock:
             self._stops.add(stop)
@@ -101,19 +105,13 @@ class Client:
                 stop.set()
         return stop
 
-    def halt(self, stop: threading.Event) -> None:
-        """End the orders of this event now: those that run, wait or pause."""
-        stop.set()
-        self._means.watch.cut_stopped()
-
     def close(self) -> None:
         """End all orders, with a TransferError where they run, and close all connections."""
         with self._lock:
             stops = list(self._stops)
         for stop in stops:
             stop.set()
-        self._means.watch.close()
-        self._means.transport.close()
+        self.means.transport.close()
 
     def __enter__(self) -> Client:
         return self

@@ -58,7 +58,7 @@ def download_all(
                 future.result()
             return [future.result() for future in futures]
         except BaseException:
-            client.halt(stop)
+            stop.set()
             _remove(futures)
             raise
 

@@ -19,7 +19,7 @@ from typing import Final
 
 import requests
 
-from harvest.errors import FetchError, RefusedError, TransferError
+from harvest.errors import FetchError, RefusedError, TooSlowError, TransferError
 from harvest.fetch.answer import (
     Head,
     announced,
@@ -34,7 +34,7 @@ from harvest.fetch.answer import (
 from harvest.fetch.body import Body
 from harvest.fetch.order import Fetched, Means, Order
 from harvest.fetch.pacing import RETRY_AFTER_S, back_off_s, retry_after_s
-from harvest.fetch.watch import Line
+from harvest.fetch.transfer import Transfer
 from harvest.fetch.wire import Wire, base_iri, follow, spell, without_userinfo
 from harvest.model import Capture, Finding, Hop, Validators
 
@@ -106,7 +106,7 @@ class Exchange:
             try:
                 return self._walk()
             except FetchError as error:
-                if not error.retriable:
+                if not error.retriable or isinstance(error, TooSlowError):
                     raise
                 self._pause(error)
 
@@ -158,17 +158,17 @@ class Exchange:
 
     def _hop(self, wire: Wire, passed: list[str]) -> Fetched | Wire | None:
         order, means = self._order, self._means
-        with order.lane.slot(wire.host, wire.url, order.stop) as waited:
+        with order.lane.slot(wire.host, wire.url, order.stop) as place:
             # Waiting for a turn is not the server's doing.
-            self._deadline += waited
-            with means.watch.over(Line(wire.url, wire.target, self._deadline, order.stop)) as line:
-                sent = monotonic()
-                response = means.transport.send(wire, self._headers(wire), line)
-                try:
-                    return self._answer(response, line, wire, passed)
-                finally:
-                    response.close()
-                    self._hops.append(hop_of(response, wire.url, monotonic() - sent))
+            self._deadline += place.waited_s
+            place.transfer = transfer = Transfer(wire.url, wire.target, self._deadline, order.stop, means.floor)
+            sent = monotonic()
+            response = means.transport.send(wire, self._headers(wire), transfer, order.method)
+            try:
+                return self._answer(response, transfer, wire, passed)
+            finally:
+                response.close()
+                self._hops.append(hop_of(response, wire.url, monotonic() - sent))
 
     def _headers(self, wire: Wire) -> dict[str, str]:
         headers = {
@@ -182,14 +182,16 @@ class Exchange:
         self._ranged = bool(rest)
         return headers | (rest or conditional_headers(self._order.validators))
 
-    def _answer(self, response: requests.Response, line: Line, wire: Wire, passed: list[str]) -> Fetched | Wire | None:
+    def _answer(
+        self, response: requests.Response, transfer: Transfer, wire: Wire, passed: list[str]
+    ) -> Fetched | Wire | None:
         status = response.status_code
         if status in _REDIRECT and "Location" in response.headers:
-            self._skim(response, line)
+            self._skim(response, transfer)
             return self._onward(response, wire, passed)
         if status == 304 and not self._ranged and conditional_headers(self._order.validators):
             # It is empty, but only a body that was read to its end gives the connection back.
-            deque(self._means.transport.read(response, _SKIM, line), maxlen=0)
+            deque(self._means.transport.read(response, _SKIM, transfer), maxlen=0)
             return self._unchanged(response, wire, passed)
         if status in (206, 416) and self._ranged:
             if not self._goes_on(response):
@@ -199,9 +201,9 @@ class Exchange:
             self._body.begin(response.headers, self._head.total)
         else:
             self._retry_after_s = retry_after_s(response.headers.get("Retry-After"), self._means.clock())
-            raise status_error(response, wire.url, self._skim(response, line))
+            raise status_error(response, wire.url, self._skim(response, transfer))
         total = self._head.total if self._head else None
-        for piece in self._means.transport.read(response, _PIECE, line):
+        for piece in self._means.transport.read(response, _PIECE, transfer):
             self._body.feed(piece)
             self._heard(self._order.url, self._body.received, total)
         return self._arrived(wire, passed)
@@ -213,7 +215,7 @@ class Exchange:
         if total is None:
             return False
         self._head = replace(self._head, total=total)
-        self._body.resume(response.headers, announced(response))
+        self._body.resume(announced(response))
         self._note("resumed", f"The transfer broke off after {received:,} of {total:,} bytes, and was continued.")
         return True
 
@@ -271,12 +273,12 @@ class Exchange:
             self._note("insecure-redirect", f"{wire.url} redirects to {target.url}, which is not encrypted.")
         return target
 
-    def _skim(self, response: requests.Response, line: Line) -> bytes:
+    def _skim(self, response: requests.Response, transfer: Transfer) -> bytes:
         """The begin of a body that is not wanted; reading all of a small one leaves the connection usable."""
         skimmed = b""
-        self._means.watch.hasten(line, monotonic() + _SKIM_S)
+        transfer.deadline = min(transfer.deadline, monotonic() + _SKIM_S)
         with suppress(TransferError):
-            for piece in self._means.transport.read(response, _SKIM, line):
+            for piece in self._means.transport.read(response, _SKIM, transfer):
                 skimmed += piece
                 if len(skimmed) >= _SKIM:
                     break

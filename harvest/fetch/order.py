@@ -10,12 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from harvest.config.settings import HttpSettings
 from harvest.fetch.guard import Resolver, look_up
-from harvest.fetch.pacing import Lane
+from harvest.fetch.lanes import Lane
+from harvest.fetch.transfer import Floor
 from harvest.fetch.transport import Transport
-from harvest.fetch.watch import Watch
 from harvest.model import Capture, Finding, Hop, Limits, Validators
-from harvest.settings import HttpSettings
 
 NO_VALIDATORS: Final = Validators()
 NO_LIMITS: Final = Limits()
@@ -55,6 +55,7 @@ class Order:
         validators: Of the version that is there already.
         limits: The provider's own.
         accept: The Accept header; None takes anything.
+        method: GET, or HEAD where the body is not wanted.
     """
 
     url: str
@@ -64,6 +65,7 @@ class Order:
     validators: Validators = NO_VALIDATORS
     limits: Limits = NO_LIMITS
     accept: str | None = None
+    method: str = "GET"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class Means:
         clock: Gives the time (aware, UTC).
         around: Pausing and chance.
         transport: Sends requests.
-        watch: Cuts those past their deadline.
+        floor: What each transfer must bring.
     """
 
     settings: HttpSettings
@@ -85,7 +87,7 @@ class Means:
     clock: Callable[[], datetime]
     around: Surroundings
     transport: Transport
-    watch: Watch
+    floor: Floor
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,17 @@ and .netrc of the environment, and keep cookies across threads.
 
 from __future__ import annotations
 
-import io
+import errno
+import os
+import select
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPResponse, RemoteDisconnected
+from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final
 
 import requests
@@ -24,15 +27,13 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from harvest.errors import FetchError, RefusedError, TransferError
-from harvest.fetch.guard import Gate, admit
-from harvest.fetch.watch import Line
+from harvest.fetch.framing import BrokenAnswer, FramedResponse
+from harvest.fetch.guard import Gate, Sockaddr, admit
+from harvest.fetch.transfer import POLL_S, Transfer
 from harvest.fetch.wire import Wire
 
 POOLS: Final = 64
 """Hosts whose idle connections are kept; a tick over thousands of hosts must not use up the file descriptors."""
-
-_BUFFER: Final = 1 << 16
-"""Bytes read ahead; with the usual 8 KiB, a body in small chunks takes half as long again."""
 
 _NODELAY: Final = (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -41,7 +42,7 @@ _NODELAY: Final = (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 class _Call:
     """What a connection must know of the request that uses it."""
 
-    line: Line
+    transfer: Transfer
     gate: Gate
 
 
@@ -49,93 +50,62 @@ class _Call:
 _CALL: ContextVar[_Call] = ContextVar("call")
 
 
-def _dial(host: str, port: int, timeout: float | None) -> socket.socket:
+def _dial(host: str, port: int, timeout_s: float) -> socket.socket:
     """A socket connected to the first address of the host that answers."""
-    call = _CALL.get()
+    transfer, gate = _CALL.get().transfer, _CALL.get().gate
     failure: OSError | None = None
-    for family, address in admit(host, port, call.gate, call.line.url):
+    for family, address in admit(host, port, gate, transfer.url):
         sock = socket.socket(family, socket.SOCK_STREAM)
         try:
-            call.line.bind(sock)
-            sock.settimeout(timeout)
+            _connect(sock, address, timeout_s, transfer)
             sock.setsockopt(*_NODELAY)
-            sock.connect(address)
         except OSError as error:
             sock.close()
             failure = error
+        except TransferError:
+            sock.close()
+            raise
         else:
             return sock
-    call.line.check()
-    reason = f"no connection in {timeout} s" if isinstance(failure, TimeoutError) else failure
-    message = f"{call.line.url}: {host} port {port} cannot be reached ({reason}); it is tried again later"
-    raise TransferError(message, url=call.line.url) from failure
+    reason = f"no connection in {timeout_s:g} s" if isinstance(failure, TimeoutError) else failure
+    message = f"{transfer.url}: {host} port {port} cannot be reached ({reason}); it is tried again later"
+    raise TransferError(message, url=transfer.url) from failure
 
 
-def _target(connection: HTTPConnection) -> str:
-    """The request target, untouched: urllib3 would respell its percent-encoding."""
-    line = _CALL.get().line
-    if connection.sock is not None:
-        line.bind(connection.sock)
-    return line.target
-
-
-class _Response(HTTPResponse):
-    """
-    A response whose header must be complete.
-
-    http.client takes the end of the connection for the end of the header: a Location would be followed half, and a
-    200 without its Content-Length would be an empty body.
-    """
-
-    def begin(self) -> None:
-        if self.headers is None:
-            self.fp = _Lines(self.fp.detach(), _BUFFER)
-        super().begin()
-        if isinstance(self.fp, _Lines):
-            self.fp.header = False
-        # urllib3 finds this too, but leaves the socket open.
-        lengths = {
-            length.strip() for header in self.headers.get_all("Content-Length", ()) for length in header.split(",")
-        }
-        if len(lengths) > 1:
-            raise HTTPException(f"several lengths: {', '.join(sorted(lengths))}")
-
-
-class _Lines(io.BufferedReader):
-    """
-    A reader that tells a cut line from a whole one.
-
-    Attributes:
-        header: Whether the header is being read, where the end of the stream is a cut too.
-    """
-
-    header = True
-
-    def readline(self, size: int | None = -1, /) -> bytes:
-        line = super().readline(size)
-        if not line.endswith(b"\n") and (line or self.header) and len(line) != size:
-            raise RemoteDisconnected("the connection ended inside a line or the header")
-        return line
+def _connect(sock: socket.socket, address: Sockaddr, timeout_s: float, transfer: Transfer) -> None:
+    """Connect a socket, unless the transfer ends before."""
+    until = monotonic() + timeout_s
+    sock.setblocking(False)
+    code = sock.connect_ex(address)
+    ready = select.poll()
+    ready.register(sock, select.POLLOUT)
+    while code == errno.EINPROGRESS:
+        transfer.check()
+        if ready.poll(1000 * POLL_S):
+            code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        elif monotonic() >= until:
+            raise TimeoutError
+    if code:
+        raise OSError(code, os.strerror(code))
+    sock.settimeout(timeout_s)
 
 
 class _Connection(HTTPConnection):
-    response_class = _Response
+    """A connection that passes the address guard, and whose answers end with their transfer."""
 
     def _new_conn(self) -> socket.socket:
+        assert self.timeout is not None, "Transport gives each request its time-outs"
         return _dial(self._dns_host, self.port, self.timeout)
 
     def putrequest(self, method: str, url: str, *args: bool, **kwargs: bool) -> None:
-        super().putrequest(method, _target(self), *args, **kwargs)
+        """Begin a request; its target is untouched, where urllib3 would respell its percent-encoding."""
+        transfer = _CALL.get().transfer
+        self.response_class = partial(FramedResponse, transfer=transfer)  # type: ignore[assignment]  # it is called only
+        super().putrequest(method, transfer.target, *args, **kwargs)
 
 
-class _TLSConnection(HTTPSConnection):
-    response_class = _Response
-
-    def _new_conn(self) -> socket.socket:
-        return _dial(self._dns_host, self.port, self.timeout)
-
-    def putrequest(self, method: str, url: str, *args: bool, **kwargs: bool) -> None:
-        super().putrequest(method, _target(self), *args, **kwargs)
+class _TLSConnection(_Connection, HTTPSConnection):
+    pass
 
 
 class _Pool(HTTPConnectionPool):
@@ -165,61 +135,63 @@ class Transport:
         self._adapter = HTTPAdapter(pool_connections=POOLS, pool_maxsize=kept)
         self._adapter.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _TLSPool}
 
-    def send(self, wire: Wire, headers: Mapping[str, str], line: Line) -> requests.Response:
+    def send(
+        self, wire: Wire, headers: Mapping[str, str], transfer: Transfer, method: str = "GET"
+    ) -> requests.Response:
         """
-        The answer to one GET, its body not read yet.
+        The answer to one request, its body not read yet.
 
         Raises:
             RefusedError: The address guard refused, or the certificate does not verify.
             TransferError: There was no answer.
         """
         request = requests.PreparedRequest()
-        request.prepare_method("GET")
+        request.prepare_method(method)
         request.prepare_headers(headers)
         request.url = wire.url
-        token = _CALL.set(_Call(line, self._gate))
+        transfer.check()
+        connect_s, read_s = self._timeouts
+        # A TLS handshake has no reads that could be checked.
+        timeouts = (min(connect_s, max(POLL_S, transfer.deadline - monotonic())), read_s)
+        token = _CALL.set(_Call(transfer, self._gate))
         try:
-            return self._adapter.send(request, stream=True, timeout=self._timeouts, verify=self._verify)
+            return self._adapter.send(request, stream=True, timeout=timeouts, verify=self._verify)
         except requests.RequestException as error:
-            raise self._explain(error, line) from error
+            raise self._explain(error, transfer.url) from error
         finally:
             _CALL.reset(token)
 
-    def read(self, response: requests.Response, size: int, line: Line) -> Iterator[bytes]:
+    def read(self, response: requests.Response, size: int, transfer: Transfer) -> Iterator[bytes]:
         """
         Yield the body as it was sent, content-encoding and all, in pieces of at most `size` bytes.
 
         Raises:
-            TransferError: It ended before its Content-Length or its last chunk, stalled, or was cut.
+            TransferError: It ended before its Content-Length or its last chunk, or stalled, or the transfer ended.
         """
         raw: Any = response.raw
         try:
             while data := raw.read1(size, decode_content=False):
                 yield data
         except HTTPError as error:
-            raise self._explain(error, line) from error
-        line.check()
+            raise self._explain(error, transfer.url) from error
 
     def close(self) -> None:
         """Close the idle connections."""
         self._adapter.close()
 
-    def _explain(self, error: Exception, line: Line) -> FetchError:
+    def _explain(self, error: Exception, url: str) -> FetchError:
         """The error of this package for one of requests or urllib3."""
-        if line.reason is not None:
-            return TransferError(f"{line.url}: {line.reason}", url=line.url)
         chain = list(_causes(error))
         certificate = next((e for e in chain if isinstance(e, ssl.SSLCertVerificationError)), None)
         if certificate is not None:
             reason = certificate.verify_message
-            return RefusedError(
-                f"{line.url}: the server's certificate is not valid ({reason}); tell its owner", url=line.url
-            )
+            return RefusedError(f"{url}: the server's certificate is not valid ({reason}); tell its owner", url=url)
+        broken = next((e for e in chain if isinstance(e, BrokenAnswer)), None)
+        if broken is not None:
+            return TransferError(f"{url}: the answer is broken: {broken}; tell its owner", url=url)
         if any(isinstance(e, TimeoutError | ReadTimeoutError | requests.Timeout) for e in chain):
-            return TransferError(
-                f"{line.url}: nothing came for {self._timeouts[1]} s; it is tried again later", url=line.url
-            )
-        return TransferError(f"{line.url}: the transfer broke off ({chain[-1]}); it is tried again later", url=line.url)
+            return TransferError(f"{url}: nothing came for {self._timeouts[1]} s; it is tried again later", url=url)
+        return TransferError(f"{url}: the transfer broke off ({chain[-1]}); it is tried again later", url=url)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

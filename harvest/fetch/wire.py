@@ -96,7 +96,11 @@ def follow(wire: Wire, location: str) -> Wire:
     # http.client reads headers as Latin-1, and servers send raw UTF-8 here: encoding the bytes is right for both.
     raw = location.strip().encode("latin-1", "replace")
     ascii_only = "".join(chr(b) if b < 0x80 else f"%{b:02X}" for b in raw)
-    return spell(without_userinfo(urljoin(wire.url, ascii_only)))
+    try:
+        target = urljoin(wire.url, ascii_only)
+    except ValueError as error:
+        raise RefusedError(f"{ascii_only[:200]} is not a URL ({error}); tell its owner", url=wire.url) from error
+    return spell(without_userinfo(target))
 
 
 def base_iri(url: str, wire: Wire) -> str:
@@ -114,6 +118,8 @@ def _host(given: str | None, url: str) -> str:
     host = unquote(given or "")
     try:
         if ":" in host:
+            if "%" in host:
+                raise ValueError("an address with a zone means something on one machine alone")
             return str(IPv6Address(host))
         if not host.isascii():
             host = idna.encode(host, uts46=True).decode("ascii")

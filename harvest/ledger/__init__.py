@@ -1,31 +1,37 @@
 """
 The ledger: what was seen, run and committed, in SQLite.
 
-It is the one place that says which version a provider is at. Tables and their columns are told in `schema.py`.
+It is the one place that says which version a provider is at. Tables and their columns are in `schema.py`.
 """
 
 from harvest.ledger.database import Database
+from harvest.ledger.described import Decided, Described
+from harvest.ledger.document_rows import Clean, DocumentRecord, hashes_of
 from harvest.ledger.ledger import Ledger
-from harvest.ledger.outline import Outline
-from harvest.ledger.overview import Known
-from harvest.ledger.papers import Clean, DocumentRecord, hashes_of
-from harvest.ledger.records import DatasetRecord, Described, ProviderRecord, Request, Run, Step, VersionRecord
+from harvest.ledger.overview import Known, ProviderOutline
+from harvest.ledger.records import DatasetRecord, ProviderRecord, Request, Run, StepRecord, VersionRecord
 from harvest.ledger.seeds import SeedRecord
+from harvest.ledger.standing import DatasetNow, Waiting
+from harvest.ledger.states import Standing
 
 __all__ = [
     "Clean",
     "Database",
+    "DatasetNow",
     "DatasetRecord",
+    "Decided",
     "Described",
     "DocumentRecord",
     "Known",
     "Ledger",
-    "Outline",
+    "ProviderOutline",
     "ProviderRecord",
     "Request",
     "Run",
     "SeedRecord",
-    "Step",
+    "Standing",
+    "StepRecord",
     "VersionRecord",
+    "Waiting",
     "hashes_of",
 ]

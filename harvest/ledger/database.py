@@ -11,15 +11,25 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
-from harvest.errors import LedgerError, StorageError
+from harvest.errors import LedgerDamage, LedgerError, StorageError
+from harvest.ledger import wholeness
 from harvest.ledger.schema import MIGRATIONS
 
 Value = str | int | float | None
 
+CACHE_KIB: Final = 256
+"""What a connection keeps of the file: every thread has one, fifty of them 2 MB each by SQLite's default."""
+
 
 class Database:
-    """A migrated ledger file."""
+    """
+    A migrated ledger file.
+
+    Attributes:
+        damaged: Where the damaged ledger is in whose place this one stands, or None.
+    """
 
     def __init__(self, path: Path, *, migrations: Sequence[str] = MIGRATIONS, read_only: bool = False) -> None:
         """
@@ -29,9 +39,12 @@ class Database:
             LedgerError: The file is not a ledger, is of a later version, or a migration failed.
         """
         self.path = path
+        self.damaged: Path | None = None
         self._read_only = read_only
         self._migrations = migrations
         self._local = threading.local()
+        if not read_only:
+            wholeness.open_for_writing(path)
         if read_only and not path.exists():
             raise LedgerError(
                 f"nothing is harvested yet in {path.parent}; `harvest run` or `harvest serve` does it", url=str(path)
@@ -39,7 +52,10 @@ class Database:
         try:
             self._check()
         except sqlite3.DatabaseError as error:
-            raise LedgerError(f"the ledger {path} cannot be opened: {error}", url=str(path)) from error
+            message = f"the ledger {path} cannot be opened: {error}"
+            if wholeness.is_damage(error):
+                raise LedgerDamage(f"{message}; {wholeness.MEND}", url=str(path)) from error
+            raise LedgerError(message, url=str(path)) from error
 
     @contextmanager
     def transaction(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
@@ -52,7 +68,7 @@ class Database:
         Raises:
             StorageError: The disk is full or the file cannot be written.
         """
-        with self._told("written"):
+        with self._reporting("written"):
             connection = self._connection()
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
@@ -64,6 +80,18 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def trial(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that this thread's reads see, and that is taken back when the block ends."""
+        with self._reporting("written"):
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
 
     def write(self, statement: str, *values: Value) -> int:
         """Run one statement in a transaction of its own; returns the last row id."""
@@ -77,7 +105,7 @@ class Database:
         Raises:
             StorageError: The file cannot be read.
         """
-        with self._told("read"):
+        with self._reporting("read"):
             return self._connection().execute(query, values).fetchall()
 
     def row(self, query: str, *values: Value) -> sqlite3.Row | None:
@@ -87,19 +115,37 @@ class Database:
         Raises:
             StorageError: The file cannot be read.
         """
-        with self._told("read"):
+        with self._reporting("read"):
             found: sqlite3.Row | None = self._connection().execute(query, values).fetchone()
             return found
 
     @contextmanager
-    def _told(self, verb: str) -> Iterator[None]:
+    def _reporting(self, verb: str) -> Iterator[None]:
         """Tell trouble with the file as what it is; a statement that breaks a rule of the layout is a fault of ours."""
         try:
             yield
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.NotSupportedError):
             raise
         except sqlite3.DatabaseError as error:
-            raise StorageError(f"the ledger {self.path} cannot be {verb}: {error}", url=str(self.path)) from error
+            mend = f"; {wholeness.MEND}" if wholeness.is_damage(error) else ""
+            raise StorageError(f"the ledger {self.path} cannot be {verb}: {error}{mend}", url=str(self.path)) from error
+
+    def check(self) -> None:
+        """
+        Return where all pages and indexes of the file agree.
+
+        Raises:
+            LedgerDamage: They do not.
+        """
+        try:
+            found = [row[0] for name in ("integrity_check", "foreign_key_check") for row in self.rows(f"PRAGMA {name}")]
+        except StorageError as error:
+            if not wholeness.is_damage(error):
+                raise
+            found = [error.message]
+        if found != ["ok"]:
+            said = "; ".join(map(str, found[:3]))
+            raise LedgerDamage(f"the ledger {self.path} is damaged: {said}; {wholeness.MEND}", url=str(self.path))
 
     def close(self) -> None:
         """Close this thread's connection."""
@@ -120,6 +166,7 @@ class Database:
             connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         connection.row_factory = sqlite3.Row
         return connection
 

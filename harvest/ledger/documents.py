@@ -1,4 +1,4 @@
-"""What was downloaded from seeds, what was in it, and how far each piece came."""
+"""Downloads of seeds, the entries in them, their clean documents, and the state of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from harvest.ledger.database import Database
-from harvest.ledger.papers import (
+from harvest.ledger.document_rows import (
     Clean,
     DocumentRecord,
     clean_row,
@@ -22,7 +22,7 @@ from harvest.ledger.papers import (
 )
 from harvest.ledger.records import stamp
 from harvest.model import Capture, Hop, Part, Problem, Status
-from harvest.seeds import download_hash
+from harvest.model.seeds import download_hash
 
 INTERRUPTED = Problem("download", "the harvester stopped during this download; the seed is tried again")
 
@@ -46,7 +46,7 @@ class Documents:
     """
     Downloads, the entries of archives among them, and the clean documents that they gave.
 
-    A download is kept when a later one comes. A clean document has one row, which tells where it was found last.
+    A download is kept when a later one comes. A clean document has one row, which says where it was found last.
     """
 
     def __init__(self, database: Database) -> None:
@@ -161,7 +161,7 @@ class Documents:
         return {str(row["key"]): int(row["n"]) for row in rows}
 
     def problems(self, hash: str) -> tuple[Problem, ...]:
-        """What was wrong with a document, the first problems in order; its `counts` tell how many there are."""
+        """What was wrong with a document, the first problems in order; its `counts` say how many there are."""
         rows = self.database.rows("SELECT * FROM problem WHERE document = ? ORDER BY rowid", hash)
         return tuple(problem_of(row) for row in rows)
 
@@ -236,7 +236,7 @@ def _advance(db: sqlite3.Connection, hash: str, status: Status) -> None:
 
 
 def _set_root(db: sqlite3.Connection, download: str, part: Part) -> None:
-    """The size of a download stays what was filed: a part may tell that of what it holds, decompressed."""
+    """The size of a download stays what was filed: a part may have that of what it holds, decompressed."""
     content = part.content
     if content is not None:
         db.execute(

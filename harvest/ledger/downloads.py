@@ -1,9 +1,10 @@
-"""Downloads: what every URL gave and when, which provenance log tells of it, and which bytes are needed."""
+"""Downloads: what every URL gave and when, which provenance log holds it, and which bytes are needed."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -20,7 +21,8 @@ _INSERT: Final = "INSERT INTO download (activity, url, digest, began, ended, cap
 _FROM: Final = "FROM download AS d LEFT JOIN log AS l ON l.id = d.log"
 
 BATCH: Final = 10_000
-"""Downloads that one log tells of at most."""
+"""Downloads that one log holds at most."""
+_VERSION: Final = re.compile(r"/providers/([a-zA-Z0-9]+)/versions/\d+\.nq>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class DownloadRecord:
     Attributes:
         id: Ascending in the order in which they ended.
         download: What happened.
-        log: SHA-256 of the provenance log that tells of it; None until there is one.
+        log: SHA-256 of the provenance log that holds it; None until there is one.
     """
 
     id: int
@@ -46,7 +48,7 @@ class LogRecord:
 
     Attributes:
         digest: Its SHA-256.
-        activity: IRI of the crawl that it tells of.
+        activity: IRI of the crawl that it records.
         began: When that began (aware, UTC).
         ended: When that ended (aware, UTC).
     """
@@ -58,9 +60,9 @@ class LogRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Untold:
+class Unlogged:
     """
-    What no log tells yet.
+    What no log holds yet.
 
     Attributes:
         downloads: By their ids, oldest first.
@@ -83,9 +85,8 @@ class Downloads:
 
     def note(self, note: Note) -> None:
         """File statements for the next log."""
-        self.database.write(
-            "INSERT INTO note (activity, at, facts) VALUES (?, ?, ?)", note.activity, stamp(note.at), note.facts
-        )
+        with self.database.transaction() as db:
+            insert_note(db, note)
 
     def last(self, url: str) -> Download | None:
         """The last download of a URL, or None."""
@@ -118,14 +119,24 @@ class Downloads:
         rows = self.database.rows("SELECT url, digest, ended FROM download WHERE digest IS NOT NULL ORDER BY id DESC")
         return [(row["url"], row["digest"], datetime.fromisoformat(row["ended"])) for row in rows]
 
-    def untold(self) -> Untold:
-        """What no log tells yet, the oldest `BATCH` of each."""
+    def unlogged(self) -> Unlogged:
+        """What no log holds yet, the oldest `BATCH` of each."""
         downloads = self.database.rows(f"SELECT {_FIELDS} {_FROM} WHERE d.log IS NULL ORDER BY d.id LIMIT ?", BATCH)
         notes = self.database.rows("SELECT * FROM note WHERE log IS NULL ORDER BY id LIMIT ?", BATCH)
-        return Untold(
-            {row["id"]: _record(row).download for row in downloads},
-            {row["id"]: Note(row["activity"], _moment(row["at"]), row["facts"]) for row in notes},
-        )
+        return _unlogged(downloads, notes)
+
+    def logged(self, log: str) -> Unlogged:
+        """What a log holds, by its SHA-256."""
+        [row] = self.database.rows("SELECT id FROM log WHERE digest = ?", log)
+        downloads = self.database.rows(f"SELECT {_FIELDS} {_FROM} WHERE d.log = ? ORDER BY d.id", row["id"])
+        notes = self.database.rows("SELECT * FROM note WHERE log = ? ORDER BY id", row["id"])
+        return _unlogged(downloads, notes)
+
+    def log_before(self, log: str) -> LogRecord | None:
+        """The log before another one, or None."""
+        before = "SELECT * FROM log WHERE id < (SELECT id FROM log WHERE digest = ?) ORDER BY id DESC LIMIT 1"
+        row = self.database.row(before, log)
+        return None if row is None else _log(row)
 
     def logs(self) -> list[LogRecord]:
         """The provenance logs, newest first."""
@@ -136,15 +147,15 @@ class Downloads:
         row = self.database.row("SELECT * FROM log ORDER BY id DESC LIMIT 1")
         return None if row is None else _log(row)
 
-    def sealed(self, log: LogRecord, told: Untold) -> None:
-        """File a log with what it tells, in one transaction."""
+    def sealed(self, log: LogRecord, held: Unlogged) -> None:
+        """File a log with what it holds, in one transaction."""
         with self.database.transaction() as db:
             id = _insert(db, log)
-            db.executemany("UPDATE download SET log = ? WHERE id = ?", [(id, told_id) for told_id in told.downloads])
-            db.executemany("UPDATE note SET log = ? WHERE id = ?", [(id, told_id) for told_id in told.notes])
+            db.executemany("UPDATE download SET log = ? WHERE id = ?", [(id, key) for key in held.downloads])
+            db.executemany("UPDATE note SET log = ? WHERE id = ?", [(id, key) for key in held.notes])
 
     def adopted(self, log: LogRecord, downloads: Iterable[Download], notes: Iterable[Note]) -> None:
-        """File a log that the archive has and the ledger has not, with what it tells, in one transaction."""
+        """File a log that the archive has and the ledger has not, with what it holds, in one transaction."""
         with self.database.transaction() as db:
             id = _insert(db, log)
             db.executemany(
@@ -158,7 +169,7 @@ class Downloads:
                 db.execute("INSERT INTO note (activity, at, facts, log) VALUES (?, ?, ?, ?)", values)
 
     def waits(self) -> bool:
-        """Whether there is anything that no log tells yet."""
+        """Whether there is anything that no log holds yet."""
         query = (
             "SELECT EXISTS (SELECT 1 FROM download WHERE log IS NULL) OR EXISTS (SELECT 1 FROM note WHERE log IS NULL)"
         )
@@ -188,6 +199,11 @@ class Downloads:
         found = {row[0] for query in queries for row in self.database.rows(query)}
         return {digest for digest in found if digest} | self._pinned()
 
+    def named_by_versions(self, provider: str) -> set[str]:
+        """The SHA-256 of all bytes that the notes of a provider's versions name."""
+        rows = self.database.rows("SELECT facts FROM note WHERE facts LIKE ?", f"%/providers/{provider}/versions/%")
+        return {digest for row in rows for digest in HASH_URI.findall(row["facts"])}
+
     def _pinned(self) -> set[str]:
         """What providers, waiting announcements, filed versions and notes of versions name by a hash URI."""
         rows = self.database.rows(
@@ -196,7 +212,27 @@ class Downloads:
             " UNION ALL SELECT facts FROM version WHERE facts IS NOT NULL"
             " UNION ALL SELECT facts FROM note WHERE facts NOT LIKE '%prov#invalidatedAtTime%'"
         )
-        return {digest for row in rows for digest in HASH_URI.findall(row[0])}
+        known = {row["name"] for row in self.database.rows("SELECT name FROM provider")}
+        return {digest for row in rows if not _is_forgotten(row[0], known) for digest in HASH_URI.findall(row[0])}
+
+
+def _is_forgotten(facts: str, known: Container[str]) -> bool:
+    """Whether statements are about a version of a provider that is none any more."""
+    version = _VERSION.search(facts)
+    return version is not None and version[1] not in known
+
+
+def _unlogged(downloads: Iterable[sqlite3.Row], notes: Iterable[sqlite3.Row]) -> Unlogged:
+    return Unlogged(
+        {row["id"]: _record(row).download for row in downloads},
+        {row["id"]: Note(row["activity"], _moment(row["at"]), row["facts"]) for row in notes},
+    )
+
+
+def insert_note(db: sqlite3.Connection, note: Note) -> None:
+    """File statements for the next log, in the transaction of what they are about."""
+    values = (note.activity, stamp(note.at), note.facts)
+    db.execute("INSERT INTO note (activity, at, facts) VALUES (?, ?, ?)", values)
 
 
 def _insert(db: sqlite3.Connection, log: LogRecord) -> int | None:

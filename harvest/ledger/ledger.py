@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import json
-import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
 from harvest.ledger.announcements import Announcements
+from harvest.ledger.attempts import fail_description
+from harvest.ledger.damages import Damages
 from harvest.ledger.database import Database
+from harvest.ledger.described import Descriptions, set_findings
 from harvest.ledger.documents import Documents
-from harvest.ledger.downloads import Downloads
+from harvest.ledger.downloads import Downloads, insert_note
 from harvest.ledger.figures import Figures
 from harvest.ledger.overview import Overview
 from harvest.ledger.records import (
     DatasetRecord,
-    Described,
     ProviderRecord,
     Run,
     VersionRecord,
-    dump_about,
-    dump_captures,
-    dump_findings,
     stamp,
 )
 from harvest.ledger.requests import Requests
 from harvest.ledger.rows import dataset_of, insert_version, provider_of, run_of, version_of
 from harvest.ledger.runs import abandon, end_overtaken, end_run, set_run
 from harvest.ledger.seeds import Seeds
+from harvest.ledger.settling import commit_version, set_modified, settle_dataset
+from harvest.ledger.states import Standings
 from harvest.ledger.steps import Steps, begin_step
-from harvest.model import Announcement, Coverage, Finding
+from harvest.ledger.watches import Watches
+from harvest.model import Announcement, Finding, Note
 
 
 class Ledger:
@@ -38,11 +41,15 @@ class Ledger:
     The ledger of an instance.
 
     Attributes:
+        described: What descriptions say now, and how each of their datasets stands.
+        watches: How dumps are asked for while nothing of them is announced.
         announcements: What is to be harvested.
-        downloads: What was asked for and answered, and which log tells of it.
+        damages: What is damaged of the providers' files.
+        downloads: What was asked for and answered, and which log holds it.
         figures: What the current versions are made of, in numbers.
         steps: What runs do, while they do it.
         overview: What is known of many providers at once.
+        standings: Where the datasets of providers stand.
         requests: What commands ask of the process that holds the data directory.
         seeds: The seed list.
         documents: What was downloaded from seeds, and what was in it.
@@ -50,11 +57,15 @@ class Ledger:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self.described = Descriptions(database)
+        self.watches = Watches(database)
         self.announcements = Announcements(database)
+        self.damages = Damages(database)
         self.downloads = Downloads(database)
         self.figures = Figures(database)
         self.steps = Steps(database)
         self.overview = Overview(database)
+        self.standings = Standings(database)
         self.requests = Requests(database)
         self.seeds = Seeds(database)
         self.documents = Documents(database)
@@ -75,24 +86,7 @@ class Ledger:
         """What is known of all providers ever seen, by name."""
         return [provider_of(row) for row in self.database.rows("SELECT * FROM provider ORDER BY name")]
 
-    def described(self, name: str, read: Described) -> None:
-        """File that a description was read, with what was found in it."""
-        with self.database.transaction() as db:
-            db.execute(
-                "UPDATE provider SET url = ?, description = ?, etag = ?, last_modified = ?, retry_at = NULL,"
-                " failures = 0, about = ? WHERE name = ?",
-                (
-                    read.url,
-                    read.digest,
-                    read.validators.etag,
-                    read.validators.last_modified,
-                    dump_about(read.about),
-                    name,
-                ),
-            )
-            _set_findings(db, name, read.findings)
-
-    def undescribed(self, name: str, findings: tuple[Finding, ...], retry_at: datetime) -> None:
+    def undescribed(self, name: str, findings: tuple[Finding, ...], now: datetime, retry_at: datetime) -> None:
         """File that a description could not be read, and when to try again."""
         with self.database.transaction() as db:
             db.execute(
@@ -100,7 +94,13 @@ class Ledger:
                 " description = NULL WHERE name = ?",
                 (stamp(retry_at), name),
             )
-            _set_findings(db, name, findings)
+            set_findings(db, name, findings)
+            fail_description(db, name, now)
+
+    def failed_looks(self, now: datetime) -> list[str]:
+        """Providers whose description could not be read and may be asked for again."""
+        rows = self.database.rows("SELECT name FROM provider WHERE retry_at <= ? ORDER BY name", stamp(now))
+        return [row["name"] for row in rows]
 
     def findings(self, name: str) -> tuple[Finding, ...]:
         """What is wrong with the description now."""
@@ -108,12 +108,14 @@ class Ledger:
         return tuple(Finding(**json.loads(row["finding"])) for row in rows)
 
     def set_written(self, name: str, modified: datetime | None) -> None:
-        """Remember what the registry says."""
+        """Remember what was written to the registry."""
         self.database.write("UPDATE provider SET written = ? WHERE name = ?", stamp(modified), name)
 
-    def forget(self, name: str) -> None:
-        """Remove a provider with all its rows."""
-        self.database.write("DELETE FROM provider WHERE name = ?", name)
+    def forget(self, name: str, note: Note) -> None:
+        """Remove a provider with all its rows, and have the next provenance log say so."""
+        with self.database.transaction() as db:
+            db.execute("DELETE FROM provider WHERE name = ?", (name,))
+            insert_note(db, note)
 
     def dataset(self, name: str, iri: str) -> DatasetRecord | None:
         """The last committed harvest of a dataset, or None."""
@@ -124,6 +126,19 @@ class Ledger:
         """The last committed harvests of all datasets of a provider."""
         rows = self.database.rows("SELECT * FROM dataset WHERE provider = ? ORDER BY iri", name)
         return [dataset_of(row) for row in rows]
+
+    def set_mirrored(self, name: str, iri: str) -> None:
+        """File that a graph is exactly what the last harvest of a dataset made of it; a power cut costs a washing."""
+        with self.database.transaction(durable=False) as db:
+            db.execute("UPDATE dataset SET mirrored = 1 WHERE provider = ? AND iri = ?", (name, iri))
+
+    def drop_datasets(self, name: str, iris: Sequence[str]) -> None:
+        """Forget the last harvests of datasets of which the graph holds nothing any more."""
+        if iris:
+            within = "provider = ? AND iri IN (SELECT value FROM json_each(?))"
+            with self.database.transaction() as db:
+                for table in ("dataset", "attempt"):
+                    db.execute(f"DELETE FROM {table} WHERE {within}", (name, json.dumps(list(iris))))
 
     def set_meta(self, key: str, value: str) -> None:
         """Remember a fact of the instance."""
@@ -175,7 +190,7 @@ class Ledger:
             return run
 
     def drop_run(self, id: int) -> None:
-        """Remove a run that has nothing to tell."""
+        """Remove a run in which nothing was done."""
         self.database.write("DELETE FROM run WHERE id = ?", id)
 
     def end_overtaken(self, name: str, now: datetime) -> None:
@@ -197,6 +212,13 @@ class Ledger:
         with self.database.transaction() as db:
             set_run(db, id, values)
 
+    def reopen_run(self, id: int) -> None:
+        """Have a run go on that ended because its version could not be loaded; the reason is dropped."""
+        run = self.run(id)
+        if run is not None and run.ended is not None:
+            findings = tuple(finding for finding in run.findings if not finding.fatal)
+            self.note_run(id, ended=None, outcome=None, findings=findings)
+
     def file_version(self, version: VersionRecord) -> None:
         """File a version as `loading`: from here on it will be committed, after a crash too."""
         with self.database.transaction() as db:
@@ -205,31 +227,30 @@ class Ledger:
     def commit_version(self, version: VersionRecord, announcement: Announcement | None, now: datetime) -> None:
         """Make a loaded version the provider's current one, with its dataset, announcement and run, in one step."""
         with self.database.transaction() as db:
-            key = (version.provider, version.n)
-            db.execute("UPDATE version SET state = 'committed' WHERE provider = ? AND n = ?", key)
-            db.execute(
-                "UPDATE provider SET version = ?, triples = ?, modified = max(coalesce(modified, ''), coalesce(?, ''))"
-                " WHERE name = ?",
-                (version.n, version.triples, stamp(version.modified), version.provider),
-            )
-            db.execute("UPDATE provider SET modified = NULL WHERE name = ? AND modified = ''", (version.provider,))
-            db.execute("DELETE FROM statistics WHERE provider = ? AND version < ?", key)
-            if announcement is not None:
-                _settle_dataset(db, announcement, now)
-            counts = {"version": version.n, "added": version.added, "removed": version.removed}
-            end_run(db, version.run, "committed", now, counts)
+            commit_version(db, version, announcement, now)
             if version.facts is not None:
-                told = (f"urn:uuid:{uuid4()}", stamp(now), version.facts)
-                db.execute("INSERT INTO note (activity, at, facts) VALUES (?, ?, ?)", told)
+                insert_note(db, Note(f"urn:uuid:{uuid4()}", now, version.facts))
+
+    @contextmanager
+    def as_committed(self, version: VersionRecord, announcement: Announcement | None, now: datetime) -> Iterator[None]:
+        """Within the block this thread reads the ledger as `commit_version` will leave it; nothing of it is filed."""
+        with self.database.trial() as db:
+            commit_version(db, version, announcement, now)
+            yield
+
+    def withdraw_version(self, version: VersionRecord, finding: Finding, now: datetime) -> None:
+        """Remove a version that is loading and can never be loaded; its run failed, its announcement waits again."""
+        with self.database.transaction() as db:
+            db.execute(
+                "DELETE FROM version WHERE provider = ? AND n = ? AND state = 'loading'", (version.provider, version.n)
+            )
+            end_run(db, version.run, "failed", now, {"findings": (finding,)})
 
     def unchanged(self, announcement: Announcement, run: int, now: datetime, **values: Any) -> None:
         """File that a harvest found nothing new: the dataset's date moves, the version does not."""
         with self.database.transaction() as db:
-            _settle_dataset(db, announcement, now)
-            db.execute(
-                "UPDATE provider SET modified = max(coalesce(modified, ''), ?) WHERE name = ? AND ? IS NOT NULL",
-                (stamp(announcement.dataset.modified), announcement.provider, stamp(announcement.dataset.modified)),
-            )
+            settle_dataset(db, announcement, now)
+            set_modified(db, announcement.provider, announcement.dataset.modified, now)
             end_run(db, run, "unchanged", now, values)
 
     def versions(self, name: str) -> list[VersionRecord]:
@@ -237,6 +258,11 @@ class Ledger:
         return [
             version_of(row) for row in self.database.rows("SELECT * FROM version WHERE provider = ? ORDER BY n", name)
         ]
+
+    def digest(self, name: str, n: int) -> str | None:
+        """SHA-256 of a version's snapshot; None until one was written."""
+        row = self.database.row("SELECT digest FROM version WHERE provider = ? AND n = ?", name, n)
+        return None if row is None else row["digest"]
 
     def loading(self) -> list[VersionRecord]:
         """Versions whose loading did not end: of a running harvest, or of a crash."""
@@ -252,33 +278,3 @@ class Ledger:
         """End the runs that a crash left open and nothing will end; returns how many."""
         with self.database.transaction() as db:
             return abandon(db, now)
-
-
-def _set_findings(db: sqlite3.Connection, name: str, findings: tuple[Finding, ...]) -> None:
-    db.execute("DELETE FROM finding WHERE provider = ?", (name,))
-    texts = json.loads(dump_findings(findings))
-    db.executemany("INSERT INTO finding VALUES (?, ?)", [(name, json.dumps(text)) for text in texts])
-
-
-def _settle_dataset(db: sqlite3.Connection, announcement: Announcement, now: datetime) -> None:
-    dataset = announcement.dataset
-    db.execute(
-        "INSERT OR REPLACE INTO dataset VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            announcement.provider,
-            dataset.iri,
-            stamp(dataset.modified),
-            dataset.coverage,
-            stamp(now),
-            dump_captures(announcement.captures),
-        ),
-    )
-    db.execute("UPDATE announcement SET state = 'done', retry_at = NULL WHERE id = ?", (announcement.id,))
-    if dataset.coverage is Coverage.FULL:
-        # What is older and still open says nothing that this dump does not say better.
-        db.execute(
-            "UPDATE announcement SET state = 'superseded', retry_at = NULL WHERE provider = ? AND iri = ? AND id < ?"
-            " AND state IN ('seen', 'fetched', 'held')",
-            (announcement.provider, dataset.iri, announcement.id),
-        )
-        end_overtaken(db, announcement.provider, now)

@@ -7,32 +7,68 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from harvest.ledger.database import Database
-from harvest.ledger.outline import Outline, outlines
-from harvest.ledger.records import DatasetRecord, ProviderRecord, Run, moment
-from harvest.ledger.rows import dataset_of, provider_of, run_of
+from harvest.ledger.records import DatasetRecord, ProviderRecord, Run, VersionRecord, load_findings, moment
+from harvest.ledger.rows import dataset_of, provider_of, run_of, version_of
+from harvest.ledger.standing import DatasetNow, standing
+from harvest.ledger.states import Standing, Standings
 from harvest.ledger.steps import Steps
 from harvest.model import Finding
 
 _IDS = """
-    SELECT p.*,
-        (SELECT id FROM run WHERE provider = p.name ORDER BY id DESC LIMIT 1) AS last,
-        (SELECT id FROM run WHERE provider = p.name AND ended IS NOT NULL
-            AND NOT (outcome = 'failed' AND announcement IS NULL AND p.failures = 0)
-            ORDER BY id DESC LIMIT 1) AS settled,
-        max(coalesce((SELECT max(id) FROM run WHERE provider = p.name AND outcome = 'committed'), 0),
-            coalesce((SELECT max(id) FROM run WHERE provider = p.name AND outcome = 'unchanged'), 0)) AS good
+    SELECT p.*, (SELECT id FROM run WHERE provider = p.name ORDER BY id DESC LIMIT 1) AS last,
+        (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'runs let go ' || p.name) AS gone
     FROM provider AS p WHERE ? IS NULL OR name IN (SELECT value FROM json_each(?)) ORDER BY name
 """
-_TRIES = """
-    SELECT run.provider, count(*) AS tries, min(run.started) AS since
-    FROM json_each(?) AS asked JOIN run
-        ON run.provider = asked.value ->> 0 AND run.id > asked.value ->> 1 AND run.outcome IN ('failed', 'held')
-    GROUP BY run.provider
+_TOLD = """
+    SELECT attempt.provider, attempt.iri, run.findings FROM attempt JOIN run ON run.id = attempt.run
+    WHERE attempt.provider IN (SELECT value FROM json_each(?)) AND run.findings != '[]' ORDER BY attempt.iri
 """
-"""Those since the last good run, of providers whose last run was not good: few, and none of old times is read."""
+
+
+_OUTLINES = """
+    SELECT p.name, p.version, p.triples, p.modified, p.retry_at, p.about ->> '$[0].title' AS title,
+        last.id AS run, last.started, last.ended, last.outcome,
+        (SELECT name FROM step WHERE run = last.id AND last.ended IS NULL AND step.ended IS NULL) AS step
+    FROM provider AS p
+    LEFT JOIN run AS last ON last.id = (SELECT id FROM run WHERE provider = p.name ORDER BY id DESC LIMIT 1)
+    ORDER BY p.name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderOutline:
+    """
+    What lists show of a provider.
+
+    Attributes:
+        standings: Where its datasets stand, but for those that are idle.
+        name: Provider name.
+        version: Number of the last committed version.
+        triples: In that version.
+        modified: Latest dcterms:modified committed, or None.
+        retry_at: When a description that failed may be asked for again, or None.
+        title: Of its first dataset, or None.
+        run: Id of the run that began last; None before the first.
+        started: When it began.
+        ended: When it ended, or None.
+        outcome: Its outcome, or None.
+        step: The step that it is at, or None.
+    """
+
+    standings: tuple[Standing, ...]
+    name: str
+    version: int
+    triples: int
+    modified: datetime | None
+    retry_at: datetime | None
+    title: str | None
+    run: int | None
+    started: datetime | None
+    ended: datetime | None
+    outcome: str | None
+    step: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +79,24 @@ class Known:
     Attributes:
         record: Its row.
         last: The run that began last, with its steps; None before the first.
-        settled: The run that ended last and still tells how things are, or None. A description that could not be read
-            tells nothing any more once it could.
-        since: When the first of the runs began that failed or were held since the last good one; None where none did.
-        tries: How many these are.
-        findings: What is wrong with its description now.
-        is_held: Whether the shrink guard holds something.
+        standings: Where its datasets stand, and its description; those that are idle are left out.
+        findings: What is damaged of its files, and what is wrong with its description now.
+        noticed: What the last run of each dataset noticed, by IRI, and of the description's where it could not be read.
         totals: How many subjects, properties and classes its current version has, or None.
         datasets: The last committed harvests.
+        described: The datasets that its description names now, in its order.
+        runs_let_go: The newest run that was let go, older ones than which may be gone; None where all are there.
     """
 
     record: ProviderRecord
     last: Run | None
-    settled: Run | None
-    since: datetime | None
-    tries: int
+    standings: tuple[Standing, ...]
     findings: tuple[Finding, ...]
-    is_held: bool
+    noticed: dict[str, tuple[Finding, ...]]
     totals: dict[str, int] | None
     datasets: tuple[DatasetRecord, ...]
+    described: tuple[DatasetNow, ...] = ()
+    runs_let_go: int | None = None
 
 
 class Overview:
@@ -70,18 +105,26 @@ class Overview:
     def __init__(self, database: Database) -> None:
         self.database = database
         self._steps = Steps(database)
+        self._standings = Standings(database)
 
     def of(self, names: Sequence[str] | None = None) -> dict[str, Known]:
         """What is known of these providers, or of all, by name; unknown ones are left out."""
+        if names is not None and not names:
+            return {}
         asked = None if names is None else json.dumps(list(names))
         rows = self.database.rows(_IDS, asked, asked)
         runs = self._runs(rows)
-        troubled = [row for row in rows if row["settled"] is not None and row["settled"] > row["good"]]
-        tries = self._by_provider(_TRIES, json.dumps([(row["name"], row["good"]) for row in troubled]))
         within = "provider IN (SELECT value FROM json_each(?))"
         shown = json.dumps([row["name"] for row in rows])
-        findings = self._by_provider(f"SELECT * FROM finding WHERE {within} ORDER BY rowid", shown)
-        held = self._by_provider(f"SELECT provider FROM announcement WHERE {within} AND state = 'held'", shown)
+        findings = self._by_provider(
+            f"SELECT provider, finding FROM damage WHERE {within}"
+            f" UNION ALL SELECT provider, finding FROM finding WHERE {within}",
+            shown,
+            shown,
+        )
+        noticed = self._by_provider(_TOLD, shown)
+        standings = self._standings.of([row["name"] for row in rows])
+        described = standing(self.database, names)
         datasets = self._by_provider(f"SELECT * FROM dataset WHERE {within} ORDER BY iri", shown)
         totals = self._by_provider(
             f"SELECT provider, version, subjects, properties, classes FROM statistics WHERE {within}", shown
@@ -90,35 +133,37 @@ class Overview:
             row["name"]: Known(
                 provider_of(row),
                 runs.get(row["last"]),
-                runs.get(row["settled"]),
-                moment(tries[row["name"]][0]["since"]) if row["name"] in tries else None,
-                tries[row["name"]][0]["tries"] if row["name"] in tries else 0,
+                standings.get(row["name"], ()),
                 tuple(Finding(**json.loads(each["finding"])) for each in findings.get(row["name"], ())),
-                row["name"] in held,
+                {each["iri"]: load_findings(each["findings"]) for each in noticed.get(row["name"], ())},
                 _totals(totals.get(row["name"], ()), row["version"]),
                 tuple(dataset_of(each) for each in datasets.get(row["name"], ())),
+                described.get(row["name"], ()),
+                row["gone"],
             )
             for row in rows
         }
 
-    def outlines(self) -> dict[str, Outline]:
+    def outlines(self) -> dict[str, ProviderOutline]:
         """The little that lists show, of all providers, by name."""
-        return outlines(self.database)
+        standings = self._standings.of()
+        rows = self.database.rows(_OUTLINES)
+        return {row["name"]: _outline(row, standings.get(row["name"], ())) for row in rows}
 
-    def sizes(self, names: Sequence[str], most: int) -> dict[str, list[dict[str, Any]]]:
-        """The last versions of these providers, at most so many of each, oldest first: what became of their sizes."""
+    def sizes(self, names: Sequence[str], most: int) -> dict[str, list[VersionRecord]]:
+        """The last versions of these providers, without their facts, at most so many of each, oldest first."""
         rows = self._by_provider(
-            "SELECT provider, n, at, added, removed, version.triples FROM provider JOIN version"
+            "SELECT version.provider, n, run, state, at, coverage, dataset, version.modified, added, removed,"
+            " version.triples, digest FROM provider JOIN version"
             " ON version.provider = provider.name AND n > provider.version - ? AND n <= provider.version"
             " WHERE provider.name IN (SELECT value FROM json_each(?)) ORDER BY provider, n",
             most,
             json.dumps(list(names)),
         )
-        keys = ("n", "at", "added", "removed", "triples")
-        return {name: [{key: row[key] for key in keys} for row in its] for name, its in rows.items()}
+        return {name: [version_of(row) for row in its] for name, its in rows.items()}
 
     def _runs(self, rows: Iterable[sqlite3.Row]) -> dict[int, Run]:
-        ids = json.dumps(sorted({row[key] for row in rows for key in ("last", "settled") if row[key] is not None}))
+        ids = json.dumps(sorted({row["last"] for row in rows if row["last"] is not None}))
         found = self.database.rows("SELECT * FROM run WHERE id IN (SELECT value FROM json_each(?))", ids)
         steps = self._steps.of(row["id"] for row in found)
         return {row["id"]: run_of(row, steps.get(row["id"], ())) for row in found}
@@ -133,3 +178,8 @@ class Overview:
 def _totals(rows: Sequence[sqlite3.Row], version: int) -> dict[str, int] | None:
     found = next((row for row in rows if row["version"] == version), None)
     return None if found is None else {key: found[key] for key in ("subjects", "properties", "classes")}
+
+
+def _outline(row: sqlite3.Row, standings: tuple[Standing, ...]) -> ProviderOutline:
+    times = {name: moment(row[name]) for name in ("modified", "retry_at", "started", "ended")}
+    return ProviderOutline(standings, **dict(row) | times)

@@ -18,7 +18,7 @@ class ProviderRecord:
     Attributes:
         name: Its registry name.
         graph: Its graph IRI.
-        url: Where its description was last read.
+        url: Where its description was last read; of a lone dump its URL.
         validators: For the next conditional request for the description.
         description: SHA-256 of the description last read, or None.
         written: `modified` as it was last written to the registry.
@@ -27,7 +27,8 @@ class ProviderRecord:
         triples: In that version.
         retry_at: When a description that failed may be asked for again.
         failures: Failed looks at the description in a row.
-        about: What its description tells people of each of its datasets.
+        about: What its description says of each of its datasets.
+        base: Where its description was in the end, after redirects and without the query; None for a lone dump.
     """
 
     name: str
@@ -42,26 +43,7 @@ class ProviderRecord:
     retry_at: datetime | None
     failures: int
     about: tuple[About, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """
-    A description that was read.
-
-    Attributes:
-        url: Where.
-        digest: SHA-256 of it.
-        validators: For the next conditional request.
-        findings: What was wrong or odd with it.
-        about: What it tells people of each of its datasets.
-    """
-
-    url: str
-    digest: str
-    validators: Validators
-    findings: tuple[Finding, ...] = ()
-    about: tuple[About, ...] = ()
+    base: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +57,9 @@ class DatasetRecord:
         coverage: Full or partial.
         committed: When (aware, UTC).
         captures: The dumps that were taken.
+        rules: By which its blank nodes were named (`harvest.model.RULES`).
+        version: Of the graph after that; None where it is not known.
+        mirrored: Whether the graph became exactly the input.
     """
 
     iri: str
@@ -82,10 +67,13 @@ class DatasetRecord:
     coverage: Coverage
     committed: datetime
     captures: tuple[Capture, ...]
+    rules: int
+    version: int | None = None
+    mirrored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepRecord:
     """
     One step of a run.
 
@@ -143,7 +131,7 @@ class Run:
     vanished: int
     dumps: tuple[dict[str, Any], ...]
     findings: tuple[Finding, ...]
-    steps: tuple[Step, ...] = ()
+    steps: tuple[StepRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +152,7 @@ class VersionRecord:
         removed: Triples removed from it.
         triples: In this version.
         digest: SHA-256 of the canonical snapshot; None until one was written.
-        facts: What the provenance log is to tell of it, N-Triples; None for versions of before there were logs.
+        facts: What the provenance log is to tell of it, N-Triples, until it is committed: then a note has it.
     """
 
     provider: str
@@ -225,7 +213,7 @@ def _capture(item: dict[str, Any]) -> Capture:
 
 
 def dump_about(about: tuple[About, ...]) -> str:
-    """What a description tells people, as JSON."""
+    """What a description says for people, as JSON."""
     return json.dumps([asdict(each) for each in about], ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""What commands ask of the process that holds the data directory, and what became of it."""
+"""Requests of commands to the process that holds the data directory, and their answers."""
 
 from __future__ import annotations
 

@@ -1,13 +1,16 @@
-"""Versions whose rows were lost, filed again."""
+"""Rows that were lost: versions and datasets are filed again, and what a damaged ledger still has is copied."""
 
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
+from typing import Final
 
 from harvest.ledger.database import Database
-from harvest.ledger.records import VersionRecord, stamp
+from harvest.ledger.records import DatasetRecord, VersionRecord, dump_captures, stamp
 from harvest.ledger.rows import insert_version
 
 
@@ -25,6 +28,17 @@ def restore_versions(database: Database, name: str, versions: list[VersionRecord
             "UPDATE provider SET version = ?, triples = ?,"
             " modified = nullif(max(coalesce(modified, ''), ?), '') WHERE name = ?",
             (last.n, last.triples, modified, name),
+        )
+
+
+def restore_dataset(database: Database, name: str, dataset: DatasetRecord) -> None:
+    """File the last committed harvest of a dataset, unless there is a row of it."""
+    values = (name, dataset.iri, stamp(dataset.modified), dataset.coverage, stamp(dataset.committed))
+    with database.transaction() as db:
+        db.execute(
+            "INSERT OR IGNORE INTO dataset (provider, iri, modified, coverage, committed, captures, rules)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*values, dump_captures(dataset.captures), dataset.rules),
         )
 
 
@@ -47,3 +61,30 @@ def _restore(db: sqlite3.Connection, version: VersionRecord, now: datetime) -> N
     ).lastrowid
     assert run is not None
     insert_version(db, replace(version, run=run))
+
+
+TABLES: Final = ("seed", "document", "problem", "meta")
+
+
+def salvage(database: Database, damaged: Path) -> dict[str, int]:
+    """Copy the rows of a damaged ledger that can be read, and that fit; returns how many of each table."""
+    counts = dict.fromkeys(TABLES, 0)
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(damaged, isolation_level=None)) as source:
+        source.row_factory = sqlite3.Row
+        for table in TABLES:
+            with suppress(sqlite3.DatabaseError), database.transaction() as db:
+                counts[table] = _copied(source, db, table)
+    return counts
+
+
+def _copied(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> int:
+    wanted = {row[1] for row in target.execute(f"PRAGMA table_info({table})")}
+    count = 0
+    with suppress(sqlite3.DatabaseError):  # the rest of the table cannot be read
+        for row in source.execute(f"SELECT * FROM {table}"):
+            names = [name for name in row.keys() if name in wanted]  # noqa: SIM118  # iterating a Row gives values
+            marks = ", ".join("?" * len(names))
+            insert = f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({marks})"
+            with suppress(sqlite3.IntegrityError):
+                count += target.execute(insert, [row[name] for name in names]).rowcount
+    return count

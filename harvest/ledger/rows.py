@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import asdict
+from typing import Any
 
 from harvest.ledger.records import (
     DatasetRecord,
     ProviderRecord,
     Run,
-    Step,
+    StepRecord,
     VersionRecord,
     load_about,
     load_captures,
@@ -37,6 +38,7 @@ def provider_of(row: sqlite3.Row) -> ProviderRecord:
         moment(row["retry_at"]),
         row["failures"],
         load_about(row["about"]),
+        row["base"],
     )
 
 
@@ -45,7 +47,14 @@ def dataset_of(row: sqlite3.Row) -> DatasetRecord:
     committed = moment(row["committed"])
     assert committed is not None
     return DatasetRecord(
-        row["iri"], moment(row["modified"]), Coverage(row["coverage"]), committed, load_captures(row["captures"])
+        row["iri"],
+        moment(row["modified"]),
+        Coverage(row["coverage"]),
+        committed,
+        load_captures(row["captures"]),
+        row["rules"],
+        row["version"],
+        bool(row["mirrored"]),
     )
 
 
@@ -56,9 +65,9 @@ def announcement_of(row: sqlite3.Row) -> Announcement:
     return Announcement(row["provider"], load_dataset(row["dataset"]), seen, row["id"], load_captures(row["captures"]))
 
 
-def run_of(row: sqlite3.Row, steps: tuple[Step, ...] = ()) -> Run:
+def run_of(row: sqlite3.Row, steps: tuple[StepRecord, ...] = ()) -> Run:
     """A row of `run`, with its steps."""
-    values = {name: row[name] for name in row.keys()}  # noqa: SIM118  # iterating a Row gives values
+    values: dict[str, Any] = dict(row)
     for name in ("started", "ended", "modified"):
         values[name] = moment(values[name])
     values["findings"] = load_findings(values["findings"])
@@ -68,7 +77,7 @@ def run_of(row: sqlite3.Row, steps: tuple[Step, ...] = ()) -> Run:
 
 def version_of(row: sqlite3.Row) -> VersionRecord:
     """A row of `version`."""
-    values = {name: row[name] for name in row.keys()}  # noqa: SIM118  # iterating a Row gives values
+    values: dict[str, Any] = dict(row)
     values["at"] = moment(values["at"])
     values["modified"] = moment(values["modified"])
     return VersionRecord(**values)

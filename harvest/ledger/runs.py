@@ -7,6 +7,7 @@ import sqlite3
 from datetime import datetime
 from typing import Any, Final
 
+from harvest.ledger.attempts import mend_dataset, note_attempt
 from harvest.ledger.records import dump_findings, stamp
 from harvest.ledger.steps import end_step
 from harvest.model import Finding, Outcome
@@ -14,12 +15,19 @@ from harvest.model import Finding, Outcome
 INTERRUPTED: Final = Finding("interrupted", "the harvester stopped during this run; it is tried again")
 OVERTAKEN: Final = Finding("superseded", "a newer dump of the dataset took the place of this one before its turn came")
 
+SKIPPED: Final = Finding("skipped", "somebody skipped this dump by `harvest skip`; the graph lacks what it held")
+
 WAIT: Final = "wait"
 """The step of a run whose dumps are filed and whose turn has not come: it goes on after a restart."""
 
 
 def end_run(db: sqlite3.Connection, id: int, outcome: str, now: datetime, values: dict[str, Any]) -> None:
-    """End a run and its last step."""
+    """End a run and its last step; its outcome is that of the last try at its dataset."""
+    _close_run(db, id, outcome, now, values)
+    note_attempt(db, id)
+
+
+def _close_run(db: sqlite3.Connection, id: int, outcome: str, now: datetime, values: dict[str, Any]) -> None:
     set_run(db, id, {"ended": stamp(now), "outcome": outcome} | values)
     end_step(db, id, now)
 
@@ -44,7 +52,16 @@ def end_overtaken(db: sqlite3.Connection, name: str, now: datetime) -> None:
         (name, WAIT),
     ).fetchall()
     for row in rows:
-        end_run(db, row["id"], Outcome.UNCHANGED, now, {"findings": (OVERTAKEN,)})
+        _close_run(db, row["id"], Outcome.UNCHANGED, now, {"findings": (OVERTAKEN,)})
+
+
+def end_skipped(db: sqlite3.Connection, announcement: int, now: datetime) -> None:
+    """End the run of an announcement that was dropped while it waited; its dataset fails no more for it."""
+    rows = db.execute("SELECT id FROM run WHERE announcement = ? AND ended IS NULL", (announcement,)).fetchall()
+    for row in rows:
+        _close_run(db, row["id"], Outcome.UNCHANGED, now, {"findings": (SKIPPED,)})
+    key = db.execute("SELECT provider, iri FROM announcement WHERE id = ?", (announcement,)).fetchone()
+    mend_dataset(db, key["provider"], key["iri"])
 
 
 def abandon(db: sqlite3.Connection, now: datetime) -> int:

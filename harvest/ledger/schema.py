@@ -1,23 +1,25 @@
 """
 The ledger's layout, as numbered migrations; `PRAGMA user_version` says how many were applied.
 
-Each migration runs in one transaction with its number, so that a crash leaves the layout before or after it. Times
-are ISO 8601 in UTC; structures are JSON.
+Each migration runs in one transaction with its number. Times are ISO 8601 in UTC; structures are JSON.
 
     provider       one row a registry entry ever seen
     dataset        the last committed harvest of each dataset of a provider
-    announcement   a dataset that is to be harvested, or was: seen, fetched, held, done, superseded, failed
+    described      each dataset that a provider's description names now, and how its dumps are watched
+    announcement   a dataset that is to be harvested, or was: seen, fetched, held, done, superseded, skipped, failed
     run            one try at an announcement, with its outcome, figures and findings
+    attempt        how the last tries at each dataset, and at each description, ended
     step           the steps of a run, each from when it began, with what it did so far
     version        one state of a provider's graph; `loading` from its filing until its generation is published
     statistics     the figures of a version, kept for the current one
     finding        what is wrong with a provider's description now
+    damage         what is damaged of a provider's files, until it is mended
     request        what a command asked of the process that holds the data directory
     seed           one URI that was registered, by the seed list or by a provider's description
     document       one download of a seed, one entry of an archive, or one clean document, and how far it came
     problem        what was wrong with a document
-    download       one request that gave bytes or failed; those without a log are told by the next one
-    note           what else the next provenance log is to tell
+    download       one request that gave bytes or failed; those without a log come into the next one
+    note           what else the next provenance log is to hold
     log            the provenance logs, in order
 """
 
@@ -25,199 +27,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from harvest.ledger.schema_first import FIRST
+
 MIGRATIONS: Final = (
-    """
-    CREATE TABLE provider (
-        name TEXT PRIMARY KEY,
-        graph TEXT NOT NULL,
-        url TEXT,
-        etag TEXT,
-        last_modified TEXT,
-        description TEXT,               -- SHA-256 of the last description read
-        written TEXT,                   -- `modified` as last written to the registry, or as it would have been
-        modified TEXT,                  -- latest dcterms:modified committed
-        version INTEGER NOT NULL DEFAULT 0,
-        triples INTEGER NOT NULL DEFAULT 0,
-        retry_at TEXT,                  -- not to be looked at before, after failures of the description
-        failures INTEGER NOT NULL DEFAULT 0
-    ) STRICT;
-    CREATE TABLE dataset (
-        provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
-        iri TEXT NOT NULL,
-        modified TEXT,
-        coverage TEXT NOT NULL,
-        committed TEXT NOT NULL,        -- when
-        captures TEXT NOT NULL,         -- JSON list of Capture
-        PRIMARY KEY (provider, iri)
-    ) STRICT;
-    CREATE TABLE announcement (
-        id INTEGER PRIMARY KEY,
-        provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
-        iri TEXT NOT NULL,
-        dataset TEXT NOT NULL,          -- JSON Dataset
-        seen TEXT NOT NULL,
-        state TEXT NOT NULL,
-        approved INTEGER NOT NULL DEFAULT 0,
-        captures TEXT NOT NULL DEFAULT '[]',
-        failures INTEGER NOT NULL DEFAULT 0,
-        retry_at TEXT
-    ) STRICT;
-    CREATE INDEX announcement_open ON announcement(provider, state);
-    CREATE INDEX announcement_waiting ON announcement(id) WHERE state IN ('seen', 'fetched');
-    CREATE TABLE run (
-        id INTEGER PRIMARY KEY,
-        provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
-        announcement INTEGER,
-        started TEXT NOT NULL,
-        ended TEXT,
-        outcome TEXT,
-        dataset TEXT,
-        modified TEXT,
-        coverage TEXT,
-        version INTEGER,
-        added INTEGER NOT NULL DEFAULT 0,
-        removed INTEGER NOT NULL DEFAULT 0,
-        vanished INTEGER NOT NULL DEFAULT 0,
-        dumps TEXT NOT NULL DEFAULT '[]',
-        findings TEXT NOT NULL DEFAULT '[]',
-        steps TEXT NOT NULL DEFAULT '[]'
-    ) STRICT;
-    CREATE INDEX run_provider ON run(provider, id);
-    CREATE TABLE version (
-        provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
-        n INTEGER NOT NULL,
-        run INTEGER NOT NULL,
-        state TEXT NOT NULL,
-        at TEXT NOT NULL,
-        coverage TEXT NOT NULL,
-        dataset TEXT,
-        modified TEXT,
-        added INTEGER NOT NULL,
-        removed INTEGER NOT NULL,
-        triples INTEGER NOT NULL,
-        digest TEXT,                    -- SHA-256 of the snapshot; NULL until one was written
-        PRIMARY KEY (provider, n)
-    ) STRICT;
-    CREATE INDEX version_loading ON version(run) WHERE state = 'loading';
-    CREATE TABLE finding (
-        provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
-        finding TEXT NOT NULL           -- JSON Finding
-    ) STRICT;
-    CREATE TABLE request (
-        id INTEGER PRIMARY KEY,
-        command TEXT NOT NULL,
-        names TEXT NOT NULL,            -- JSON list of provider names
-        asked TEXT NOT NULL,
-        taken TEXT,
-        done TEXT,
-        answer TEXT                     -- JSON
-    ) STRICT;
-    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-    """,
-    """
-    CREATE TABLE seed (
-        hash TEXT PRIMARY KEY,          -- MD5 of the normalised URI, 32 lower-case hex digits
-        uri TEXT NOT NULL,              -- as given
-        relative INTEGER NOT NULL,
-        listed INTEGER NOT NULL,        -- stands in the seed list
-        provider TEXT,                  -- whose description names it, or NULL
-        added TEXT NOT NULL,
-        interval REAL NOT NULL,         -- seconds
-        status TEXT NOT NULL DEFAULT 'added', -- of its latest download
-        download TEXT,                  -- hash of its latest download
-        processed TEXT,                 -- when it was last downloaded
-        stale_at TEXT NOT NULL DEFAULT '', -- processed + interval; it is stale once that is past
-        failures INTEGER NOT NULL DEFAULT 0, -- in a row
-        retry_at TEXT                   -- not to be tried before, after failures
-    ) STRICT;
-    CREATE INDEX seed_stale ON seed(stale_at) WHERE listed AND NOT relative;
-    CREATE INDEX seed_retry ON seed(retry_at) WHERE retry_at IS NOT NULL;
-    CREATE INDEX seed_status ON seed(status);
-    CREATE TABLE document (
-        hash TEXT PRIMARY KEY,          -- MD5; of a clean document its SHA-256
-        seed TEXT NOT NULL REFERENCES seed(hash) ON DELETE CASCADE,
-        download TEXT NOT NULL,         -- hash of the download that it is, or comes from
-        parent TEXT NOT NULL,           -- hash of the seed, of the archive it is in, or of the dirty document
-        name TEXT,                      -- of an archive entry, in its archive
-        status TEXT NOT NULL,
-        began TEXT NOT NULL,
-        ended TEXT,
-        http TEXT NOT NULL DEFAULT '[]', -- JSON list of HTTP_META
-        media_type TEXT,                -- as its server says
-        final_url TEXT,                 -- after redirects
-        sha256 TEXT,                    -- of the bytes as filed; NULL for archive entries
-        bytes INTEGER,
-        chars INTEGER,
-        lines INTEGER,
-        newline TEXT,
-        encoding TEXT,
-        format TEXT,
-        statements INTEGER,
-        dropped INTEGER,
-        whole INTEGER,
-        counts TEXT NOT NULL DEFAULT '{}', -- JSON, problems by kind
-        clean TEXT,                     -- hash of the clean document that it gave
-        graph TEXT,                     -- IRI of the graph of a clean document
-        loaded INTEGER NOT NULL DEFAULT 0 -- 1 from when the clean document is to be in that graph, 2 once it is
-    ) STRICT;
-    CREATE INDEX document_seed ON document(seed, began);
-    CREATE INDEX document_download ON document(download);
-    CREATE INDEX document_parent ON document(parent, name);
-    CREATE INDEX document_filed ON document(began) WHERE hash = download AND status IN
-        ('filed', 'unarchiving', 'unarchived', 'guessing', 'guessed', 'parsing');
-    CREATE INDEX document_graph ON document(graph) WHERE graph IS NOT NULL;
-    CREATE TABLE problem (
-        document TEXT NOT NULL REFERENCES document(hash) ON DELETE CASCADE,
-        kind TEXT NOT NULL,
-        message TEXT NOT NULL,
-        line INTEGER,
-        column INTEGER,
-        excerpt TEXT
-    ) STRICT;
-    CREATE INDEX problem_document ON problem(document);
-    CREATE TABLE download (
-        id INTEGER PRIMARY KEY,
-        activity TEXT NOT NULL UNIQUE,  -- urn:uuid:..., its name in the log
-        url TEXT NOT NULL,              -- as asked for, without user and password
-        digest TEXT,                    -- SHA-256 of the body; NULL when it failed
-        began TEXT NOT NULL,
-        ended TEXT NOT NULL,
-        capture TEXT,                   -- JSON Capture; NULL when it failed
-        status INTEGER,                 -- HTTP status; NULL where there was no answer
-        reason TEXT,                    -- why it failed
-        informed TEXT,                  -- IRI of the activity that led to it, or NULL
-        log INTEGER                     -- the provenance log that tells of it; NULL until there is one
-    ) STRICT;
-    CREATE INDEX download_url ON download(url, id);
-    CREATE INDEX download_digest ON download(digest);
-    CREATE INDEX download_untold ON download(id) WHERE log IS NULL;
-    ALTER TABLE version ADD COLUMN facts TEXT; -- N-Triples for the provenance log, told when it is committed
-    CREATE TABLE statistics (
-        provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
-        version INTEGER NOT NULL,
-        triples INTEGER NOT NULL,
-        subjects INTEGER NOT NULL,
-        properties INTEGER NOT NULL,
-        classes INTEGER NOT NULL,
-        counts TEXT NOT NULL,           -- JSON: triples by property, instances by class
-        PRIMARY KEY (provider, version)
-    ) STRICT;
-    CREATE TABLE note (
-        id INTEGER PRIMARY KEY,
-        activity TEXT NOT NULL,         -- urn:uuid:..., the graph of its facts in the log
-        at TEXT NOT NULL,
-        facts TEXT NOT NULL,            -- N-Triples
-        log INTEGER                     -- as of a download
-    ) STRICT;
-    CREATE INDEX note_untold ON note(id) WHERE log IS NULL;
-    CREATE TABLE log (
-        id INTEGER PRIMARY KEY,
-        digest TEXT NOT NULL,           -- SHA-256 of the log, filed as content
-        activity TEXT NOT NULL,         -- urn:uuid:...
-        began TEXT NOT NULL,
-        ended TEXT NOT NULL
-    ) STRICT;
-    """,
+    *FIRST,
     """
     CREATE TABLE step (
         run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
@@ -242,5 +55,63 @@ MIGRATIONS: Final = (
     CREATE INDEX run_outcome ON run(provider, outcome, id);
     ALTER TABLE provider ADD COLUMN about TEXT NOT NULL DEFAULT '[]'; -- JSON list of About, one a dataset
     UPDATE provider SET description = NULL, etag = NULL, last_modified = NULL; -- to be read once more, for `about`
+    """,
+    """
+    CREATE TABLE described (
+        provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
+        iri TEXT NOT NULL,
+        place INTEGER NOT NULL,         -- from 1, in the order of the description
+        dataset TEXT NOT NULL,          -- JSON Dataset
+        since TEXT NOT NULL,            -- since when the description names it
+        baseline TEXT,                  -- what the registry says is harvested of it, where it never was here
+        watch TEXT NOT NULL,            -- how its dumps are asked for while nothing of it is announced
+        ask_at TEXT,                    -- not before; NULL for at each look
+        asked TEXT,                     -- when they were last asked for so
+        tries INTEGER NOT NULL DEFAULT 0, -- of these in a row that failed, or gave whole dumps and nothing new
+        findings TEXT NOT NULL DEFAULT '[]', -- JSON: why it is not harvested, what is odd with it
+        PRIMARY KEY (provider, iri)
+    ) STRICT;
+    CREATE INDEX run_dataset ON run(provider, dataset, id);
+    ALTER TABLE announcement ADD COLUMN tried TEXT; -- when the last try failed or was held
+    ALTER TABLE announcement ADD COLUMN since TEXT; -- since when it fails or is held
+    ALTER TABLE announcement ADD COLUMN finding TEXT; -- JSON Finding: why
+    ALTER TABLE provider ADD COLUMN base TEXT; -- where the description was in the end, after redirects
+    UPDATE provider SET description = NULL, etag = NULL, last_modified = NULL; -- to be read once more, for `described`
+    """,
+    """
+    CREATE TABLE attempt (
+        provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
+        iri TEXT NOT NULL,              -- of the dataset; empty for the description
+        outcome TEXT NOT NULL,          -- of the last run that ended
+        run INTEGER,                    -- that run
+        since TEXT,                     -- when the first of the tries that went wrong began; NULL where it went well
+        tries INTEGER NOT NULL,         -- how many these are, those that no run of their own tells of included
+        tried TEXT NOT NULL,            -- when the last try ended
+        PRIMARY KEY (provider, iri)
+    ) STRICT;
+    CREATE INDEX attempt_bad ON attempt(provider) WHERE outcome IN ('failed', 'held');
+    CREATE INDEX announcement_queue ON announcement(provider) WHERE state IN ('seen', 'fetched', 'held');
+    CREATE INDEX run_open ON run(provider) WHERE ended IS NULL;
+    INSERT INTO attempt (provider, iri, outcome, run, since, tries, tried)
+        SELECT last.provider, coalesce(last.dataset, ''), last.outcome, last.id, min(bad.started), count(bad.id),
+            last.ended
+        FROM (SELECT *, max(id) FROM run WHERE ended IS NOT NULL GROUP BY provider, coalesce(dataset, '')) AS last
+        LEFT JOIN run AS bad ON bad.provider = last.provider AND coalesce(bad.dataset, '') = coalesce(last.dataset, '')
+            AND bad.outcome IN ('failed', 'held') AND bad.id > coalesce((SELECT max(id) FROM run AS good
+                WHERE good.provider = last.provider AND coalesce(good.dataset, '') = coalesce(last.dataset, '')
+                    AND good.outcome IN ('committed', 'unchanged')), 0)
+        WHERE last.dataset IS NOT NULL OR (SELECT failures FROM provider WHERE name = last.provider) > 0
+        GROUP BY last.id;
+    """,
+    """
+    CREATE TABLE damage (provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE, file TEXT NOT NULL,
+        finding TEXT NOT NULL /* JSON Finding */, PRIMARY KEY (provider, file)) STRICT;
+    """,
+    "ALTER TABLE dataset ADD COLUMN rules INTEGER NOT NULL DEFAULT 1;",  # its blank nodes were named by these
+    """
+    ALTER TABLE described ADD COLUMN found TEXT; -- JSON Finding: what the last try to ask for its dumps found, or NULL
+    ALTER TABLE dataset ADD COLUMN version INTEGER; -- of the graph after its harvest; NULL where that is not known
+    ALTER TABLE dataset ADD COLUMN mirrored INTEGER NOT NULL DEFAULT 0; -- whether the graph became exactly the input
+    ALTER TABLE announcement ADD COLUMN input TEXT; -- what is held or was approved: SHA-256 of the digests of its bytes
     """,
 )

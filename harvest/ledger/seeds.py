@@ -6,10 +6,12 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
+from harvest.ledger.ahead import try_seeds_now
 from harvest.ledger.database import Database, Value
 from harvest.ledger.records import moment, stamp
-from harvest.seeds import is_relative, seed_hash
+from harvest.model.seeds import is_relative, seed_hash
 
 _STALE = "listed AND NOT relative AND stale_at < ?"
 _FIELDS = "hash, uri, relative, listed, provider, added, interval, status, download, processed, failures, retry_at"
@@ -116,11 +118,13 @@ class Seeds:
 
     def stale(self, now: datetime) -> list[SeedRecord]:
         """The seeds that are to be downloaded: never processed, or `processed + interval < now`."""
+        try_seeds_now(self.database, now)
         rows = self.database.rows(f"SELECT {_FIELDS} FROM seed WHERE {_STALE} ORDER BY stale_at, rowid", stamp(now))
         return [seed_of(row) for row in rows]
 
     def due(self, now: datetime, limit: int) -> list[SeedRecord]:
         """The stale seeds that do not wait after a failure, the longest stale first."""
+        try_seeds_now(self.database, now)
         at = stamp(now)
         rows = self.database.rows(
             f"SELECT {_FIELDS} FROM seed WHERE {_STALE} AND (retry_at IS NULL OR retry_at <= ?)"
@@ -164,6 +168,10 @@ class Seeds:
             )
             _set_stale(db, hash)
 
+    def processed_since(self, since: datetime) -> list[str]:
+        """The hashes of the seeds that were downloaded at this time or later."""
+        return [row["hash"] for row in self.database.rows("SELECT hash FROM seed WHERE processed >= ?", stamp(since))]
+
     def settled(self, hash: str) -> None:
         """File that a try came to its end, whatever came of it."""
         self.database.write("UPDATE seed SET failures = 0, retry_at = NULL WHERE hash = ?", hash)
@@ -185,7 +193,7 @@ class Seeds:
 
 def seed_of(row: sqlite3.Row) -> SeedRecord:
     """A row of `seed`."""
-    values = {name: row[name] for name in row.keys()}  # noqa: SIM118  # iterating a Row gives values
+    values: dict[str, Any] = dict(row)
     for name in ("added", "processed", "retry_at"):
         values[name] = moment(values[name])
     for name in ("relative", "listed"):

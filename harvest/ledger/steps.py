@@ -1,7 +1,7 @@
 """
 The steps of runs, filed while they go: who looks at a run sees what it does now.
 
-They tell of work and are no part of it, so they are written without waiting for the disk: a killed process loses none
+They describe work and are no part of it, so they are written without waiting for the disk: a killed process loses none
 of them, a power cut the last few.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from harvest.ledger.database import Database
-from harvest.ledger.records import Step, moment, stamp
+from harvest.ledger.records import StepRecord, moment, stamp
 
 Figure = int | str
 
@@ -29,8 +29,8 @@ class Steps:
         with self.database.transaction(durable=False) as db:
             begin_step(db, run, name, now)
 
-    def tell(self, run: int, figures: Mapping[str, Figure]) -> None:
-        """File what the step that goes on has done so far, in place of what was told before."""
+    def record(self, run: int, figures: Mapping[str, Figure]) -> None:
+        """Replace the figures of the step that goes on."""
         with self.database.transaction(durable=False) as db:
             db.execute(
                 "UPDATE step SET figures = ? WHERE run = ? AND ended IS NULL",
@@ -52,9 +52,9 @@ class Steps:
         with self.database.transaction() as db:
             end_step(db, run, now, broken=True)
 
-    def of(self, runs: Iterable[int]) -> dict[int, tuple[Step, ...]]:
+    def of(self, runs: Iterable[int]) -> dict[int, tuple[StepRecord, ...]]:
         """The steps of these runs, in order; those without steps are left out."""
-        found: dict[int, list[Step]] = {}
+        found: dict[int, list[StepRecord]] = {}
         wanted = json.dumps(list(runs))
         for row in self.database.rows(
             "SELECT * FROM step WHERE run IN (SELECT value FROM json_each(?)) ORDER BY run, place", wanted
@@ -78,8 +78,8 @@ def end_step(db: sqlite3.Connection, run: int, now: datetime, *, broken: bool = 
     db.execute("UPDATE step SET ended = ?, broken = ? WHERE run = ? AND ended IS NULL", (stamp(now), int(broken), run))
 
 
-def step_of(row: sqlite3.Row) -> Step:
+def step_of(row: sqlite3.Row) -> StepRecord:
     """A row of `step`."""
     started = moment(row["started"])
     assert started is not None
-    return Step(row["name"], started, moment(row["ended"]), bool(row["broken"]), json.loads(row["figures"]))
+    return StepRecord(row["name"], started, moment(row["ended"]), bool(row["broken"]), json.loads(row["figures"]))

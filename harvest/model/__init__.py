@@ -5,9 +5,9 @@ What flows through the platform, as frozen values without behaviour.
     registry    discover                   pipeline        fetch         wash                               revise
 """
 
-from harvest.model.documents import Content, Document, Part, Problem, Snapshot, Status
-from harvest.model.downloads import Crawl, Download, Note
+from harvest.model.downloads import CrawlLog, Download, Note
 from harvest.model.harvests import (
+    AHEAD,
     About,
     Announcement,
     Capture,
@@ -18,22 +18,24 @@ from harvest.model.harvests import (
     Finding,
     Hop,
     Limits,
-    Outcome,
     Provider,
     Removals,
     Source,
-    State,
     Validators,
 )
-from harvest.model.statistics import Statistics
+from harvest.model.layout import Layout, ProviderLayout
+from harvest.model.states import Outcome, State, Watch
+from harvest.model.washing import RULES, Content, Document, Part, Problem, Snapshot, Statistics, Status, dataset_mark
 
 __all__ = [
+    "AHEAD",
+    "RULES",
     "About",
     "Announcement",
     "Capture",
     "Content",
     "Coverage",
-    "Crawl",
+    "CrawlLog",
     "Dataset",
     "Delta",
     "Description",
@@ -41,12 +43,14 @@ __all__ = [
     "Download",
     "Finding",
     "Hop",
+    "Layout",
     "Limits",
     "Note",
     "Outcome",
     "Part",
     "Problem",
     "Provider",
+    "ProviderLayout",
     "Removals",
     "Snapshot",
     "Source",
@@ -54,4 +58,6 @@ __all__ = [
     "Statistics",
     "Status",
     "Validators",
+    "Watch",
+    "dataset_mark",
 ]

@@ -1,4 +1,4 @@
-"""What the archive's provenance logs tell."""
+"""What the archive's provenance logs hold."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Note:
     Statements of the pipeline's own that the next log is to hold.
 
     Attributes:
-        activity: IRI of what they tell of, `urn:uuid:...`; the graph that they stand in.
+        activity: IRI of what they are about, `urn:uuid:...`; the graph that they stand in.
         at: When they came true (aware, UTC).
         facts: N-Triples.
     """
@@ -53,9 +53,9 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Crawl:
+class CrawlLog:
     """
-    What is told by one log.
+    What one log holds.
 
     Attributes:
         activity: IRI of the crawl, `urn:uuid:...`.

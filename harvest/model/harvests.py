@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
+
+AHEAD: Final = timedelta(days=1)
+"""How far ahead a dcterms:modified may be and still counts: time zones reach 14 hours."""
 
 
 class Source(StrEnum):
@@ -31,25 +35,6 @@ class Coverage(StrEnum):
 
     FULL = "full"
     PARTIAL = "partial"
-
-
-class Outcome(StrEnum):
-    """How a run ended."""
-
-    COMMITTED = "committed"
-    UNCHANGED = "unchanged"
-    HELD = "held"
-    FAILED = "failed"
-
-
-class State(StrEnum):
-    """What a provider is doing."""
-
-    IDLE = "idle"
-    HARVESTING = "harvesting"
-    HELD = "held"
-    FAILING = "failing"
-    DISABLED = "disabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +65,7 @@ class Provider:
         removals: What a full dump does to subjects it no longer holds.
         limits: Own limits.
         contact: Whom to ask, free text or a mailto: IRI.
-        notify: URL or mail address that is to be told of outcomes.
+        notify: URL or mail address that is to be notified of outcomes.
         enabled: False stops harvesting; the graph stays.
         line: Line of the entry in the registry file, from 1.
 
@@ -152,7 +137,7 @@ class Dataset:
 @dataclass(frozen=True, slots=True)
 class About:
     """
-    What a description tells people of a dataset; texts are cut where they are long.
+    What a description says of a dataset; texts are cut where they are long.
 
     Attributes:
         iri: As of the dataset.
@@ -181,7 +166,7 @@ class Description:
     Attributes:
         datasets: Those with at least one dump, sorted by IRI.
         findings: What was wrong or odd with it.
-        about: What it tells people of each of the datasets.
+        about: What it says of each of the datasets.
     """
 
     datasets: tuple[Dataset, ...]

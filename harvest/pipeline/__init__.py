@@ -8,20 +8,24 @@ The pipeline: for one provider, from its description to a published version. Not
     check      see whether the same bytes were harvested before
     wash       parse them into one canonical input
     revise     compare it with the graph: the delta
-    ...        then the steps of committing, in `harvest.pipeline.commit`
+    ...        then the steps of committing, in `harvest.pipeline.harvest.commit`
 
 A provider's announcements are worked off in the order in which they were seen. A full one that a newer full one of
 the same dataset overtakes is skipped; a partial one never is.
 """
 
-from harvest.pipeline.commit import recover
-from harvest.pipeline.desk import Desk, Result
-from harvest.pipeline.instance import opened
-from harvest.pipeline.look import Look, look
-from harvest.pipeline.preview import preview
-from harvest.pipeline.prove import Proof, prove
-from harvest.pipeline.seeding import BATCH
-from harvest.pipeline.workshop import METADATA, Workshop, now_utc
+from harvest.config.settings import METADATA
+from harvest.pipeline.harvest.look import Look, look
+from harvest.pipeline.harvest.preview import dumps, preview, refused
+from harvest.pipeline.harvest.recovery import recover
+from harvest.pipeline.harvester import Harvester
+from harvest.pipeline.instance import Instance, now_utc
+from harvest.pipeline.opening import opened
+from harvest.pipeline.rebuild.prove import Proof, prove
+from harvest.pipeline.retention import Retention
+from harvest.pipeline.rounds import LOOKS, HarvestResult, Round
+from harvest.pipeline.seeds.seeding import BATCH
+from harvest.pipeline.threads import HostThreads, ThreadBounds, host_of
 
 STEPS = (
     "look",
@@ -35,26 +39,34 @@ STEPS = (
     "file-version",
     "load",
     "describe",
-    "adopt",
     "publish",
     "commit",
+    "adopt",
     "write-back",
 )
-"""The names of the steps, in order, as the workshop's `on_step` hears them."""
+"""The names of the steps, in order, as the instance's `on_step` is called with them."""
 
 __all__ = [
     "BATCH",
+    "LOOKS",
     "METADATA",
     "STEPS",
-    "Desk",
+    "HarvestResult",
+    "Harvester",
+    "HostThreads",
+    "Instance",
     "Look",
     "Proof",
-    "Result",
-    "Workshop",
+    "Retention",
+    "Round",
+    "ThreadBounds",
+    "dumps",
+    "host_of",
     "look",
     "now_utc",
     "opened",
     "preview",
     "prove",
     "recover",
+    "refused",
 ]

@@ -2,23 +2,26 @@
 What a committed version was made of, as statements in the provenance log, so that it can be made again from there.
 
     <providers/NAME/versions/3.nq>  harvest:provider, harvest:version, harvest:graph, harvest:coverage, harvest:dataset,
-                                    harvest:replacement, dcterms:modified, void:triples, harvest:added, harvest:removed,
-                                    harvest:snapshotDigest or harvest:changeDigest
-    <...3.nq#dump-1>                harvest:content <hash://sha256/...>, harvest:finalUrl, dcterms:format
+                                    harvest:replacement, harvest:rules, harvest:inherits, dcterms:modified,
+                                    void:triples, harvest:added, harvest:removed, harvest:snapshotDigest or
+                                    harvest:changeDigest
+    <...3.nq#dump-1>                harvest:content <hash://sha256/...>, harvest:finalUrl, dcterms:format,
+                                    harvest:dataset
     <...3.nq#context-1>             harvest:content, harvest:url: a remote JSON-LD context that the dumps use
+    <providers/NAME>                harvest:provider, harvest:forgottenAtTime: nothing of before is made again
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from harvest.archive.layout import Name, name_of
+from harvest.archive.layout import HashName, name_of
 from harvest.model import Coverage, Delta, Document
 from sparql.rdf import DCTERMS, HARVEST, PROV, VOID, XSD
 
@@ -36,11 +39,13 @@ class Used:
         digest: SHA-256 of the filed bytes.
         url: The final URL of a dump, or the URL of a context.
         media_type: As received, or None.
+        dataset: IRI of the dataset that names of its blank nodes hold, or None.
     """
 
     digest: str
     url: str
     media_type: str | None = None
+    dataset: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,8 @@ class Commit:
         change: SHA-256 of the change's lines where there is no snapshot, else None.
         dumps: What was washed, in order.
         contexts: Remote JSON-LD contexts.
+        rules: By which rules it was named and revised (`harvest.model.RULES`); 1 where a log says nothing.
+        inherits: Whether blank nodes whose names hold no dataset counted as of this one.
     """
 
     provider: str
@@ -81,11 +88,13 @@ class Commit:
     change: str | None
     dumps: tuple[Used, ...]
     contexts: tuple[Used, ...]
+    rules: int
+    inherits: bool
 
 
-def used(documents: Iterable[Document]) -> tuple[tuple[Used, ...], tuple[Used, ...]]:
+def used(documents: Sequence[Document]) -> tuple[tuple[Used, ...], tuple[Used, ...]]:
     """The dumps of a harvest and their contexts; filed bytes are files named by their SHA-256."""
-    dumps = tuple(Used(document.path.name, document.url, document.media_type) for document in documents)
+    dumps = tuple(Used(each.path.name, each.url, each.media_type, each.dataset) for each in documents)
     contexts = {url: path for document in documents for url, path in document.contexts.items() if path is not None}
     return dumps, tuple(Used(path.name, url) for url, path in sorted(contexts.items()))
 
@@ -106,6 +115,15 @@ def statements(commit: Commit, base_url: str) -> list[Triple]:
     return [Triple(s, NamedNode(p), o) for s, p, o in _facts(node, commit)]
 
 
+def forgotten(name: str, base_url: str, at: datetime) -> list[Triple]:
+    """The statements that a provider was forgotten."""
+    node = NamedNode(f"{base_url}/providers/{name}")
+    return [
+        Triple(node, NamedNode(HARVEST + "provider"), Literal(name)),
+        Triple(node, NamedNode(HARVEST + "forgottenAtTime"), _time(at)),
+    ]
+
+
 def _facts(node: NamedNode, commit: Commit) -> Iterator[tuple[NamedNode, str, Node]]:
     yield node, HARVEST + "provider", Literal(commit.provider)
     yield node, HARVEST + "version", Literal(commit.n)
@@ -113,6 +131,8 @@ def _facts(node: NamedNode, commit: Commit) -> Iterator[tuple[NamedNode, str, No
     yield node, PROV + "generatedAtTime", _time(commit.at)
     yield node, HARVEST + "coverage", Literal(commit.coverage.value)
     yield node, HARVEST + "replacement", Literal("mirror" if commit.mirrored else "subjects")
+    yield node, HARVEST + "rules", Literal(commit.rules)
+    yield node, HARVEST + "inherits", Literal(commit.inherits)
     yield node, HARVEST + "dataset", Literal(commit.dataset, datatype=NamedNode(XSD + "anyURI"))
     if commit.modified is not None:
         yield node, DCTERMS + "modified", _time(commit.modified)
@@ -132,21 +152,25 @@ def _used(version: NamedNode, kind: str, number: int, item: Used) -> Iterator[tu
     node = NamedNode(f"{version.value}#{kind}-{number}")
     yield version, HARVEST + kind, node
     yield node, HARVEST + "position", Literal(number)
-    yield node, HARVEST + "content", NamedNode(Name(item.digest).uri)
+    yield node, HARVEST + "content", NamedNode(HashName(item.digest).uri)
     yield node, HARVEST + "finalUrl", Literal(item.url, datatype=NamedNode(XSD + "anyURI"))
     if item.media_type is not None:
         yield node, DCTERMS + "format", Literal(item.media_type)
+    if item.dataset is not None:
+        yield node, HARVEST + "dataset", Literal(item.dataset, datatype=NamedNode(XSD + "anyURI"))
 
 
-def commits(told: Iterable[Triple]) -> Iterator[Commit]:
-    """The commits that statements of one note tell of."""
+def commits(statements: Iterable[Triple]) -> Iterator[Commit | str]:
+    """The commits that the statements of one note hold, and the names of forgotten providers."""
     facts: dict[str, dict[str, list[str]]] = {}
-    for triple in told:
+    for triple in statements:
         value = triple.object.value if isinstance(triple.object, NamedNode | Literal) else ""
         facts.setdefault(str(triple.subject), {}).setdefault(triple.predicate.value, []).append(value)
     for known in facts.values():
         if HARVEST + "provider" in known and HARVEST + "replacement" in known:
             yield _commit(known, facts)
+        elif HARVEST + "provider" in known and HARVEST + "forgottenAtTime" in known:
+            yield known[HARVEST + "provider"][0]
 
 
 def _commit(known: Mapping[str, list[str]], facts: Mapping[str, Mapping[str, list[str]]]) -> Commit:
@@ -173,6 +197,8 @@ def _commit(known: Mapping[str, list[str]], facts: Mapping[str, Mapping[str, lis
         change=one(HARVEST + "changeDigest"),
         dumps=_items(known.get(HARVEST + "dump", []), facts),
         contexts=_items(known.get(HARVEST + "context", []), facts),
+        rules=int(one(HARVEST + "rules") or 1),
+        inherits=one(HARVEST + "inherits") != "false",
     )
 
 
@@ -184,15 +210,22 @@ def _items(nodes: Iterable[str], facts: Mapping[str, Mapping[str, list[str]]]) -
             name_of(item[HARVEST + "content"][0]).digest,
             item[HARVEST + "finalUrl"][0],
             item.get(DCTERMS + "format", [None])[0],
+            item.get(HARVEST + "dataset", [None])[0],
         )
         for item in items
     )
 
 
 def documents(commit: Commit, place: Mapping[str, Path]) -> list[Document]:
-    """What is washed again; `place` says where the bytes of a digest are."""
+    """The documents that are washed again; `place` says where the bytes of a digest are."""
     contexts = {item.url: place[item.digest] for item in commit.contexts}
-    return [Document(place[item.digest], item.url, item.media_type, contexts) for item in commit.dumps]
+    steady = commit.coverage is Coverage.FULL
+    return [
+        Document(
+            place[item.digest], item.url, item.media_type, contexts, item.dataset, steady and item.dataset is not None
+        )
+        for item in commit.dumps
+    ]
 
 
 def _time(at: datetime) -> Literal:

@@ -20,7 +20,7 @@ from pyoxigraph import Triple
 from harvest.archive.content import ContentStore
 from harvest.archive.layout import sync_file
 from harvest.archive.provenance import facts_of, new_activity
-from harvest.errors import FetchError, HarvestError, RefusedError, StatusError
+from harvest.errors import FetchError, HarvestError, RefusedError, StatusError, StorageError
 from harvest.fetch.client import Client, Fetched
 from harvest.fetch.download import NOTHING_KNOWN, download_all
 from harvest.fetch.exchange import Heard, unheard
@@ -79,7 +79,8 @@ class Crawl:
         except FetchError as error:
             self._record_failure((url,), error, began, informed)
             raise
-        return self._record(url, fetched, began, informed)
+        with _emptied([fetched]):
+            return self._record(url, fetched, began, informed)
 
     def download_all(
         self,
@@ -109,8 +110,9 @@ class Crawl:
         except FetchError as error:
             self._record_failure(asked, error, began, informed)
             raise
-        for url, fetched in zip(asked, answers, strict=True):
-            filed[url] = self._record(url, fetched, began, informed)
+        with _emptied(answers):
+            for url, fetched in zip(asked, answers, strict=True):
+                filed[url] = self._record(url, fetched, began, informed)
         return [filed[url] for url in urls]
 
     def activity(self, url: str) -> str | None:
@@ -119,13 +121,13 @@ class Crawl:
         return last.activity if last else None
 
     def clock(self) -> datetime:
-        """The time now, in milliseconds as logs tell it, so that ledger and log say the same."""
+        """The time now, in milliseconds as logs have it, so that ledger and log say the same."""
         now = self._clock()
         return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
     def note(self, activity: str, facts: list[Triple]) -> None:
         """
-        Have the next log tell facts of the pipeline's own, in the graph `activity` (`new_activity` makes one).
+        Have the next log hold facts of the pipeline's own, in the graph `activity` (`new_activity` makes one).
 
         Raises:
             ValueError: They use prov:usedBy, pav:hasVersion or pav:previousVersion.
@@ -134,7 +136,7 @@ class Crawl:
         self.noted()
 
     def noted(self) -> None:
-        """Have the next log written when the work in hand ends: the ledger has something to tell."""
+        """Have the next log written when the work in hand ends: the ledger has something to log."""
         self._recorded()
 
     @contextmanager
@@ -161,6 +163,11 @@ class Crawl:
         """Seal what an earlier process recorded and did not seal, and adopt the logs that the ledger lacks."""
         self._try_to_seal(lambda: True)
 
+    def seal_again(self) -> None:
+        """Seal downloads that could not be sealed when their work ended, unless work goes on that will seal them."""
+        with self.working():
+            pass
+
     def seal(self) -> list[str]:
         """
         Write the provenance log of what was recorded; returns the SHA-256 of each that was written, mostly one or none.
@@ -169,6 +176,11 @@ class Crawl:
             StorageError: It cannot be written; what was recorded waits for the next time.
         """
         return self._seal.seal()
+
+    @property
+    def logs(self) -> Seal:
+        """What writes the logs."""
+        return self._seal
 
     def _try_to_seal(self, due: Callable[[], bool]) -> None:
         try:
@@ -179,7 +191,7 @@ class Crawl:
             log.error("provenance log not written; it is tried again", reason=error.message)
 
     def _record(self, url: str, fetched: Fetched, began: datetime, informed: str | None) -> Fetched:
-        """File the body of an answer, and tell of it if it is new."""
+        """File the body of an answer, and record it if it is new."""
         capture = fetched.capture
         if fetched.path is None or capture.digest is None:
             return fetched
@@ -201,7 +213,7 @@ class Crawl:
         self.add(Download(new_activity(), url, began, self.clock(), None, status, error.message, informed))
 
     def add(self, download: Download) -> None:
-        """File a download that the next log is to tell of."""
+        """File a download that the next log is to hold."""
         self.ledger.downloads.add(download)
         self._recorded()
 
@@ -212,6 +224,24 @@ class Crawl:
 
     def _filed(self, url: str, validators: Validators, limits: Limits) -> Fetched:
         return filed(self.content, url, self.clock(), self.ledger, (validators, limits))
+
+
+@contextmanager
+def _emptied(answers: Sequence[Fetched]) -> Iterator[None]:
+    """
+    The temporary files of answers are gone when the block ends, also where not all could be filed.
+
+    Raises:
+        StorageError: In place of an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"what was downloaded cannot be filed: {error}") from error
+    finally:
+        for answer in answers:
+            if answer.path is not None:
+                answer.path.unlink(missing_ok=True)
 
 
 def filed(

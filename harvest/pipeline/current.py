@@ -41,6 +41,19 @@ class Current:
                 held = sorted((set(held) - set(self._removed.of(term))) | set(self._added.of(term)))
             yield from held
 
+    def has(self, graph: str, line: bytes) -> bool:
+        """Whether this line is there."""
+        if self._added and self._added.has(line):
+            return True
+        return bool(self._base and self._base.has(line)) and not (self._removed and self._removed.has(line))
+
+    def size(self, graph: str, subject: bytes) -> int:
+        """How many lines a subject has."""
+        held = self._base.size(subject) if self._base else 0
+        if self._removed and self._added:
+            held += self._added.size(subject) - self._removed.size(subject)
+        return held
+
     def referrers(self, graph: str, object: bytes) -> Iterator[bytes]:
         """The lines that have this object, as the store spells them."""
         return self._store.referrers(graph, object)

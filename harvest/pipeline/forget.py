@@ -1,24 +1,34 @@
-"""Forgetting a provider that no longer stands in the registry."""
+"""
+Forgetting a provider that no longer stands in the registry.
+
+The provenance log holds it, so that nothing of before is made again when the provider comes back.
+"""
 
 from __future__ import annotations
 
 import shutil
 
-from harvest.pipeline.workshop import Workshop
+from harvest.archive.provenance import facts_of, new_activity
+from harvest.model import Note
+from harvest.pipeline.commits import forgotten
+from harvest.pipeline.instance import Instance
 
 
-def forget(workshop: Workshop, name: str) -> None:
+def forget(instance: Instance, name: str) -> None:
     """Remove a provider's graph, files and rows; what was filed of it stays in the archive."""
-    workshop.store.drop(workshop.settings.graph(name))
-    _forget_facts(workshop, name)
-    workshop.publish()
-    shutil.rmtree(workshop.folder(name), ignore_errors=True)
-    workshop.ledger.forget(name)
+    with instance.changing():
+        instance.store.drop(instance.settings.graph(name))
+        _forget_facts(instance, name)
+        instance.publish()
+    shutil.rmtree(instance.files(name).folder, ignore_errors=True)
+    facts = facts_of(forgotten(name, instance.settings.base_url, instance.crawl.clock()))
+    instance.ledger.forget(name, Note(new_activity(), instance.crawl.clock(), facts))
+    instance.crawl.noted()
 
 
-def _forget_facts(workshop: Workshop, name: str) -> None:
+def _forget_facts(instance: Instance, name: str) -> None:
     """Remove what the metadata graph says of the provider's graph; its runs stay, as history."""
-    with workshop.room() as room:
+    with instance.room() as room:
         nothing = room / "nothing.nq"
         nothing.touch()
-        workshop.store.replace_subjects(workshop.metadata_graph, [workshop.settings.graph(name)], nothing)
+        instance.store.replace_subjects(instance.metadata_graph, [instance.settings.graph(name)], nothing)

@@ -3,7 +3,7 @@ Sealing: what was recorded becomes a provenance log, chained to the one before.
 
     1. the log is written and filed as content
     2. the index names it as what comes after the last one
-    3. the ledger files it and marks what it tells, in one transaction
+    3. the ledger files it and marks what it holds, in one transaction
 
 A crash before 2 leaves bytes that the next start writes again as they were. A crash before 3 leaves a log that the
 index names: the next start adopts it, by the IRIs in it, before it writes another one. So is every log adopted whose
@@ -20,13 +20,13 @@ from uuid import uuid4
 import structlog
 
 from harvest.archive.content import ContentStore
-from harvest.archive.index import HAS_VERSION, PREVIOUS_VERSION, ROOT, Index
-from harvest.archive.layout import Name, find
+from harvest.archive.index import HAS_VERSION, PREVIOUS_VERSION, ROOT, Index, entry
+from harvest.archive.layout import HashName, find
 from harvest.archive.provenance import activity_after, log_lines
 from harvest.archive.recall import recalled
 from harvest.errors import StorageError
-from harvest.ledger.downloads import Downloads, LogRecord, Untold
-from harvest.model import Crawl
+from harvest.ledger.downloads import Downloads, LogRecord, Unlogged
+from harvest.model import CrawlLog
 
 log = structlog.get_logger()
 
@@ -43,30 +43,56 @@ class Seal:
 
     def seal(self) -> list[str]:
         """
-        Write the logs of all that no log tells yet; returns their SHA-256.
+        Write the logs of all that no log holds yet; returns their SHA-256.
 
         Raises:
             StorageError: One cannot be written, or the index is damaged.
         """
-        # The guard first, as whoever prunes has it when the removal is to be told: the other order is a deadlock.
+        # The guard first, as whoever prunes has it when the removal is to be logged: the other order is a deadlock.
         with self.content.guard, self._lock:
             last = self._adopted(self.downloads.last_log())
             written: list[str] = []
-            while (untold := self.downloads.untold()).downloads or untold.notes:
-                last = self._written(untold, last)
+            while (unlogged := self.downloads.unlogged()).downloads or unlogged.notes:
+                last = self._written(unlogged, last)
                 written.append(last.digest)
             return written
 
-    def _written(self, untold: Untold, last: LogRecord | None) -> LogRecord:
-        crawl = _crawl(untold, last)
+    def remake(self, digest: str) -> None:
+        """
+        File a log that is damaged or gone again, from the rows that it holds.
+
+        Raises:
+            StorageError: The ledger no longer has all of them.
+        """
+        crawl = _crawl(self.downloads.logged(digest), self.downloads.log_before(digest))
+        place = self.content.place(digest)
+        if hashlib.sha256(b"".join(log_lines(crawl, self.base_url))).hexdigest() != digest:
+            raise StorageError(f"the log {place} cannot be made again; copy it from a backup", url=str(place))
+        with self.content.guard, self._lock:
+            place.unlink(missing_ok=True)
+            self._file(log_lines(crawl, self.base_url))
+
+    def reindex(self) -> None:
+        """Write the entries of the index that are damaged or gone again."""
+        with self.content.guard, self._lock:
+            before: HashName | None = None
+            for record in reversed(self.downloads.logs()):
+                path, name = self.index.path(before), HashName(record.digest)
+                if not path.is_file() or entry(path) != name:
+                    path.unlink(missing_ok=True)
+                    self.index.put(*((PREVIOUS_VERSION, before.uri) if before else (ROOT, HAS_VERSION)), name)
+                before = name
+
+    def _written(self, unlogged: Unlogged, last: LogRecord | None) -> LogRecord:
+        crawl = _crawl(unlogged, last)
         digest = self._file(log_lines(crawl, self.base_url))
         if last is None:
-            self.index.put(ROOT, HAS_VERSION, Name(digest))
+            self.index.put(ROOT, HAS_VERSION, HashName(digest))
         else:
-            self.index.put(PREVIOUS_VERSION, Name(last.digest).uri, Name(digest))
+            self.index.put(PREVIOUS_VERSION, HashName(last.digest).uri, HashName(digest))
         record = LogRecord(digest, crawl.activity, crawl.began, crawl.ended)
-        self.downloads.sealed(record, untold)
-        log.info("provenance log written", sha256=digest, downloads=len(untold.downloads), notes=len(untold.notes))
+        self.downloads.sealed(record, unlogged)
+        log.info("provenance log written", sha256=digest, downloads=len(unlogged.downloads), notes=len(unlogged.notes))
         return record
 
     def _file(self, pieces: Iterable[bytes]) -> str:
@@ -86,15 +112,15 @@ class Seal:
 
     def _adopted(self, last: LogRecord | None) -> LogRecord | None:
         """The newest log of the index, once the ledger has all that the index has."""
-        while (name := self.index.first() if last is None else self.index.after(Name(last.digest))) is not None:
+        while (name := self.index.first() if last is None else self.index.after(HashName(last.digest))) is not None:
             last = self._adopt(name, last)
         return last
 
-    def _adopt(self, name: Name, last: LogRecord | None) -> LogRecord:
-        """File a log that stands in the index alone, and what it tells."""
+    def _adopt(self, name: HashName, last: LogRecord | None) -> LogRecord:
+        """File a log that stands in the index alone, and what it holds."""
         path = find(self.content.root, name)
         if path is None:
-            after = Name(last.digest).uri if last else "the beginning"
+            after = HashName(last.digest).uri if last else "the beginning"
             raise StorageError(
                 f"the index has the log {name.uri} after {after}, and it is not filed; restore it from a copy of the"
                 " archive, or no further log can be written"
@@ -106,9 +132,9 @@ class Seal:
         return record
 
 
-def _crawl(untold: Untold, last: LogRecord | None) -> Crawl:
-    downloads, notes = tuple(untold.downloads.values()), tuple(untold.notes.values())
+def _crawl(unlogged: Unlogged, last: LogRecord | None) -> CrawlLog:
+    downloads, notes = tuple(unlogged.downloads.values()), tuple(unlogged.notes.values())
     times = [*(d.began for d in downloads), *(d.ended for d in downloads), *(n.at for n in notes)]
     first = downloads[0].activity if downloads else notes[0].activity
     previous = last.digest if last else None
-    return Crawl(activity_after(first), min(times), max(times), previous, downloads, notes)
+    return CrawlLog(activity_after(first), min(times), max(times), previous, downloads, notes)

@@ -6,6 +6,7 @@ Source: VoID, sections 3.2 (data dumps), 4.4 (subsets), 4.5 (class and property 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
@@ -13,18 +14,18 @@ from pathlib import Path
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, serialize
 
-from harvest.model import Statistics
-from sparql.rdf import DCAT, DCTERMS, PREFIXES, RDF, SPDX, VOID, XSD
+from harvest.model import About, Statistics
+from sparql.rdf import DCAT, DCTERMS, FOAF, PREFIXES, PROV, RDF, SPDX, VOID, XSD
 
 ALL = "all"
 """The export of all providers together; a provider of that name is refused by the registry."""
 
 MOST = 200
-"""Properties, and classes, that are told of each graph: the most frequent ones; their numbers are those of all."""
+"""Properties, and classes, that are written of each graph: the most frequent ones; their numbers are those of all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ExportedGraph:
     """
     What is to be exported.
 
@@ -36,6 +37,8 @@ class Subject:
         modified: Latest dcterms:modified, ISO 8601, or None.
         snapshot: Gives the snapshot file of that version; called only if it is needed.
         statistics: Of that version, or None.
+        digest: SHA-256 of its canonical N-Quads; None where the snapshot was not made yet.
+        about: What its description says of each of its datasets.
     """
 
     name: str
@@ -45,12 +48,14 @@ class Subject:
     modified: str | None
     snapshot: Callable[[], Path]
     statistics: Statistics | None = None
+    digest: str | None = None
+    about: tuple[About, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ExportEntry:
     """
-    One exported file, as `index.json` tells it.
+    One exported file, as `index.json` has it.
 
     Attributes:
         file: Its name.
@@ -73,27 +78,30 @@ class Entry:
     at: str
 
 
-def void(base_url: str, subjects: Sequence[Subject], entries: Mapping[str, Entry]) -> bytes:
+def void(base_url: str, subjects: Sequence[ExportedGraph], entries: Mapping[str, ExportEntry]) -> bytes:
     """The VoID description of the exports, as Turtle: one dataset for all, with a subset for each provider."""
     return serialize(_statements(base_url, subjects, entries), format=RdfFormat.TURTLE, prefixes=PREFIXES) or b""
 
 
-def _statements(base_url: str, subjects: Sequence[Subject], entries: Mapping[str, Entry]) -> Iterator[Quad]:
+def _statements(base_url: str, subjects: Sequence[ExportedGraph], entries: Mapping[str, ExportEntry]) -> Iterator[Quad]:
     whole = NamedNode(f"{base_url}/.well-known/void#all")
     yield from _dataset(base_url, whole, entries[ALL])
     yield Quad(whole, NamedNode(VOID + "sparqlEndpoint"), NamedNode(f"{base_url}/sparql"))
     for subject in subjects:
+        if subject.name not in entries:
+            continue
         graph = NamedNode(subject.graph)
         yield Quad(whole, NamedNode(VOID + "subset"), graph)
         yield from _dataset(base_url, graph, entries[subject.name])
         yield Quad(graph, NamedNode(DCTERMS + "identifier"), Literal(subject.name))
         if subject.modified:
             yield Quad(graph, NamedNode(DCTERMS + "modified"), _time(subject.modified))
+        yield from _origin(graph, subject.about)
         if subject.statistics:
             yield from _figures(graph, subject.name, subject.statistics)
 
 
-def _dataset(base_url: str, node: NamedNode, entry: Entry) -> Iterator[Quad]:
+def _dataset(base_url: str, node: NamedNode, entry: ExportEntry) -> Iterator[Quad]:
     dump = NamedNode(f"{base_url}/exports/{entry.file}")
     yield Quad(node, NamedNode(RDF + "type"), NamedNode(VOID + "Dataset"))
     yield Quad(node, NamedNode(VOID + "feature"), NamedNode("http://www.w3.org/ns/formats/N-Quads"))
@@ -102,6 +110,39 @@ def _dataset(base_url: str, node: NamedNode, entry: Entry) -> Iterator[Quad]:
     yield Quad(dump, NamedNode(DCAT + "byteSize"), Literal(entry.bytes))
     yield Quad(dump, NamedNode(SPDX + "checksumValue"), Literal(entry.sha256, datatype=NamedNode(XSD + "hexBinary")))
     yield Quad(dump, NamedNode(DCTERMS + "issued"), _time(entry.at))
+
+
+def _origin(graph: NamedNode, about: Sequence[About]) -> Iterator[Quad]:
+    """What the provider's description says of each dataset; of the graph as well, where there is but one."""
+    if len(about) == 1:
+        yield from _told(graph, about[0])
+    for each in about:
+        dataset = _iri(each.iri)
+        if isinstance(dataset, NamedNode) and dataset != graph:
+            yield Quad(graph, NamedNode(PROV + "wasDerivedFrom"), dataset)
+            yield from _told(dataset, each)
+
+
+def _told(node: NamedNode, about: About) -> Iterator[Quad]:
+    for predicate, text in (
+        ("title", about.title),
+        ("description", about.description),
+        ("license", about.licence),
+        ("publisher", about.publisher),
+    ):
+        if text:
+            is_words = predicate in ("title", "description")
+            yield Quad(node, NamedNode(DCTERMS + predicate), Literal(text) if is_words else _iri(text))
+    if about.homepage and isinstance(homepage := _iri(about.homepage), NamedNode):
+        yield Quad(node, NamedNode(FOAF + "homepage"), homepage)
+
+
+def _iri(text: str) -> NamedNode | Literal:
+    """An absolute IRI as such, all else as words: a name may have a colon in it."""
+    try:
+        return NamedNode(text) if re.match(r"\w+://|urn:|mailto:", text) else Literal(text)
+    except ValueError:
+        return Literal(text)
 
 
 def _figures(graph: NamedNode, name: str, statistics: Statistics) -> Iterator[Quad]:

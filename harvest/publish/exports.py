@@ -3,9 +3,9 @@ Exports: each provider's graph and all together as N-Quads, compressed with gzip
 
     exports/NAME.nq.gz      one gzip member: the snapshot
     exports/all.nq.gz       the members of all providers, one after another (RFC 1952, section 2.2)
-    exports/*.sha256        what `sha256sum -c` reads
     exports/index.json      which version each file holds, with sizes and digests
     exports/void.ttl        a VoID description of them
+    exports/*.sha256        of each of these what `sha256sum --check` reads
 
 A provider whose version did not change keeps its file, and its member of `all.nq.gz` is copied as it is. Files are
 written beside and renamed, so a download that runs reads the whole old one.
@@ -17,22 +17,38 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Final, cast
 
 from isal import igzip
 
-from harvest.errors import StorageError
-from harvest.publish.description import ALL, Entry, Subject, void
+from harvest.errors import DamageError, StorageError
+from harvest.publish import checksums
+from harvest.publish.description import ALL, ExportedGraph, ExportEntry, void
 
-_CHUNK = 1 << 20
+INDEX: Final = "index.json"
+_CHUNK: Final = 1 << 20
 
 
-def export(folder: Path, base_url: str, subjects: Sequence[Subject], now: datetime) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Exported:
     """
-    Bring the exports to the current versions; returns the names of the data files that were rewritten, often none.
+    What an export did.
+
+    Attributes:
+        files: The names of the data files that were rewritten, often none.
+        damaged: Why a provider's file stays as it was, by name: a filed file of it is damaged.
+    """
+
+    files: list[str]
+    damaged: dict[str, DamageError]
+
+
+def export(folder: Path, base_url: str, subjects: Sequence[ExportedGraph], now: datetime) -> Exported:
+    """
+    Bring the exports to the current versions, as far as the providers' files are whole.
 
     Raises:
         StorageError: The folder cannot be written; the files that are there stay whole.
@@ -43,10 +59,19 @@ def export(folder: Path, base_url: str, subjects: Sequence[Subject], now: dateti
         raise StorageError(f"the exports in {folder} cannot be written: {error}", url=str(folder)) from error
 
 
-def _exported(folder: Path, base_url: str, subjects: Sequence[Subject], now: datetime) -> list[str]:
+def _exported(folder: Path, base_url: str, subjects: Sequence[ExportedGraph], now: datetime) -> Exported:
     folder.mkdir(parents=True, exist_ok=True)
-    before = read_index(folder)
-    entries = {subject.name: _current(folder, before, subject) or _write(folder, subject, now) for subject in subjects}
+    before = trusted_index(folder)
+    entries: dict[str, ExportEntry] = {}
+    damaged: dict[str, DamageError] = {}
+    for subject in subjects:
+        try:
+            entries[subject.name] = _current(folder, before, subject) or _write(folder, subject, now)
+        except DamageError as error:
+            damaged[subject.name] = error
+            last = before.get(subject.name)
+            if last is not None and _stands(folder, last):
+                entries[subject.name] = last
     changed = [entry.file for name, entry in entries.items() if entry != before.get(name)]
     gone = before.keys() - entries.keys() - {ALL}
     whole = before.get(ALL)
@@ -54,36 +79,43 @@ def _exported(folder: Path, base_url: str, subjects: Sequence[Subject], now: dat
         whole = _write_all(folder, list(entries.values()), now)
         changed.append(whole.file)
     entries[ALL] = whole
-    _describe(folder / "void.ttl", void(base_url, subjects, entries))
+    for entry in entries.values():
+        checksums.put(folder / entry.file, entry.sha256)
+    checksums.describe(folder / "void.ttl", void(base_url, subjects, entries))  # dates move without the data
     for name in gone:
-        for path in (folder / before[name].file, _digest_file(folder, before[name].file)):
+        for path in (folder / before[name].file, checksums.beside(folder / before[name].file)):
             path.unlink(missing_ok=True)
-    if changed:
-        # Last: what a crash keeps from standing here is written again.
-        _replace(folder / "index.json", json.dumps({n: asdict(e) for n, e in entries.items()}, indent=1).encode())
-    return changed
+    # Last: what a crash keeps from standing here is written again.
+    index = json.dumps({name: asdict(entry) for name, entry in entries.items()}, indent=1)
+    checksums.describe(folder / INDEX, index.encode())
+    return Exported(changed, damaged)
 
 
-def read_index(folder: Path) -> dict[str, Entry]:
+def trusted_index(folder: Path) -> dict[str, ExportEntry]:
+    """The exported files by provider name; empty where the list is damaged, so that all are written again."""
+    return {} if checksums.differs(folder / INDEX) else read_index(folder)
+
+
+def read_index(folder: Path) -> dict[str, ExportEntry]:
     """The exported files by provider name, `all` for all of them; empty when nothing that can be used is there."""
     try:
-        items: Mapping[str, Any] = json.loads((folder / "index.json").read_bytes())
-        return {name: Entry(**item) for name, item in items.items()}
-    except (FileNotFoundError, ValueError, TypeError, AttributeError):
+        items: Mapping[str, Any] = json.loads((folder / INDEX).read_bytes())
+        return {name: ExportEntry(**item) for name, item in items.items()}
+    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError, AttributeError):
         return {}
 
 
-def _current(folder: Path, before: Mapping[str, Entry], subject: Subject) -> Entry | None:
+def _current(folder: Path, before: Mapping[str, ExportEntry], subject: ExportedGraph) -> ExportEntry | None:
     """The entry of a provider whose file holds its version, or None."""
     known = before.get(subject.name)
     if known is None or not _stands(folder, known):
         return None
-    # A provider that was forgotten and came back has versions of the same numbers.
-    same = (known.version, known.graph, known.triples) == (subject.version, subject.graph, subject.triples)
+    # Not by its number: a provider that was forgotten and came back has versions of the same numbers.
+    same = (known.version, known.graph, known.content_sha256) == (subject.version, subject.graph, subject.digest)
     return known if same else None
 
 
-def _stands(folder: Path, entry: Entry) -> bool:
+def _stands(folder: Path, entry: ExportEntry) -> bool:
     """Whether the file of an entry is there, in its size."""
     try:
         return (folder / entry.file).stat().st_size == entry.bytes
@@ -91,13 +123,7 @@ def _stands(folder: Path, entry: Entry) -> bool:
         return False
 
 
-def _describe(target: Path, description: bytes) -> None:
-    """Write the description if it says anything new: dates move without the data."""
-    if not target.exists() or target.read_bytes() != description:
-        _replace(target, description)
-
-
-def _write(folder: Path, subject: Subject, now: datetime) -> Entry:
+def _write(folder: Path, subject: ExportedGraph, now: datetime) -> ExportEntry:
     """Compress a snapshot into its file."""
     file = f"{subject.name}.nq.gz"
     content = hashlib.sha256()
@@ -105,11 +131,14 @@ def _write(folder: Path, subject: Subject, now: datetime) -> Entry:
         while chunk := source.read(_CHUNK):
             content.update(chunk)
             out.write(chunk)
+        if subject.digest not in (None, content.hexdigest()):
+            said = f"it has SHA-256 {content.hexdigest()}, where the ledger says {subject.digest}"
+            raise DamageError(f"the snapshot of version {subject.version} of {subject.name} is damaged: {said}")
     counts = subject.version, subject.triples, packed.length
-    return Entry(file, subject.graph, *counts, packed.digest.hexdigest(), content.hexdigest(), now.isoformat())
+    return ExportEntry(file, subject.graph, *counts, packed.digest.hexdigest(), content.hexdigest(), now.isoformat())
 
 
-def _write_all(folder: Path, entries: Sequence[Entry], now: datetime) -> Entry:
+def _write_all(folder: Path, entries: Sequence[ExportEntry], now: datetime) -> ExportEntry:
     """Join the members of all providers."""
     file = f"{ALL}.nq.gz"
     with _Replacement(folder / file) as packed:
@@ -120,7 +149,7 @@ def _write_all(folder: Path, entries: Sequence[Entry], now: datetime) -> Entry:
         if not entries:
             packed.write(igzip.compress(b"", mtime=0))
     counts = sum(e.version for e in entries), sum(e.triples for e in entries), packed.length
-    return Entry(file, None, *counts, packed.digest.hexdigest(), None, now.isoformat())
+    return ExportEntry(file, None, *counts, packed.digest.hexdigest(), None, now.isoformat())
 
 
 def _compressing(target: _Replacement) -> IO[bytes]:
@@ -158,8 +187,7 @@ class _Replacement:
         finally:
             self._temporary.unlink(missing_ok=True)
         if kind is None:
-            line = f"{self.digest.hexdigest()}  {self._target.name}\n"
-            _replace(_digest_file(self._target.parent, self._target.name), line.encode())
+            checksums.put(self._target, self.digest.hexdigest())
 
     def write(self, data: bytes) -> int:
         """Take the next bytes."""
@@ -169,19 +197,3 @@ class _Replacement:
 
     def flush(self) -> None:
         """Nothing is read before the file takes its place."""
-
-
-def _digest_file(folder: Path, file: str) -> Path:
-    return folder / f"{file}.sha256"
-
-
-def _replace(target: Path, data: bytes) -> None:
-    temporary = target.with_name(f".{target.name}.tmp")
-    try:
-        with temporary.open("wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -1,5 +1,5 @@
 """
-The receipt: what a provider is told became of its dump.
+The receipt: for a provider, what became of its dump.
 
 It says which dataset, date, dump URLs and digests were last harvested, when, with what counts, or why not, and so
 answers the GeoLink document's open question of how providers learn that a partial dump was harvested.
@@ -7,17 +7,16 @@ answers the GeoLink document's open question of how providers learn that a parti
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import chain
-from typing import Any
 
-from harvest.publish.provenance import Facts, turtle
+from harvest.publish.provenance import ProviderFacts, turtle
+from sparql.reports import ProviderReport
 
 
-def receipt(base_url: str, provider: Mapping[str, Any]) -> bytes:
-    """The receipt of a provider as Turtle; `provider` is its JSON object."""
-    facts = Facts(base_url, provider)
-    run = provider["last_run"]
+def receipt(base_url: str, provider: ProviderReport) -> bytes:
+    """The receipt of a provider as Turtle."""
+    facts = ProviderFacts(base_url, provider)
+    run = provider.last_run
     if run is None:
         return turtle(facts.of_provider())
     return turtle(chain(facts.of_provider(), facts.of_run(run), facts.of_dumps(run)))

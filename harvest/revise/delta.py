@@ -21,8 +21,9 @@ from typing import BinaryIO, cast
 
 import pyoxigraph
 from isal import igzip
+from isal.igzip_lib import IsalError
 
-from harvest.errors import StorageError
+from harvest.errors import DamageError
 from harvest.model import Delta, Snapshot
 from harvest.revise import lines
 
@@ -106,12 +107,51 @@ def _signed(sign: bytes, path: Path, out: gzip.GzipFile) -> None:
 
 
 def read(source: Path, folder: Path) -> Delta:
-    """The delta filed at `source` by `write`, unpacked into `folder`."""
-    return split(signed(source), folder)
+    """
+    The delta filed at `source` by `write`, unpacked into `folder`.
+
+    Raises:
+        DamageError: The file is gone, cut off, or holds something else.
+    """
+    return split(filed(source), folder)
+
+
+def filed(source: Path) -> Iterator[tuple[bool, bytes]]:
+    """
+    Each statement of a file that `write` wrote, True for added.
+
+    Raises:
+        DamageError: The file is gone, cut off, or holds something else.
+    """
+    try:
+        with source.open("rb") as raw, igzip.IGzipFile(fileobj=raw) as packed:
+            if not raw.peek(1):
+                raise EOFError("it is empty")
+            for line in cast(BinaryIO, io.BufferedReader(packed, _CHUNK)):
+                if line[:1] not in (b"+", b"-") or not line.endswith(b"\n"):
+                    raise DamageError(f"the change file {source} holds a line that is no change", url=str(source))
+                yield line[:1] == b"+", line[1:]
+    except (OSError, EOFError, IsalError) as error:  # type: ignore[misc]  # its stub declares a value
+        raise DamageError(f"the change file {source} is damaged or gone: {error}", url=str(source)) from error
+
+
+def check(source: Path) -> None:
+    """
+    Return where a file that `write` wrote can be read to its end.
+
+    Raises:
+        DamageError: It is gone, cut off or damaged.
+    """
+    try:
+        with source.open("rb") as raw, igzip.IGzipFile(fileobj=raw) as packed:
+            while packed.read(_CHUNK):
+                pass
+    except (OSError, EOFError, IsalError) as error:  # type: ignore[misc]  # its stub declares a value
+        raise DamageError(f"the change file {source} is damaged or gone: {error}", url=str(source)) from error
 
 
 def signed(source: Path) -> Iterator[tuple[bool, bytes]]:
-    """Each statement of an N-Quads unified diff as it stands, True for added; gzip is told by the first bytes."""
+    """Each statement of an N-Quads unified diff as it stands, True for added; gzip is recognised by the first bytes."""
     with source.open("rb") as raw:
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
@@ -144,7 +184,8 @@ def replay(changes: Iterable[Path], target: Path, folder: Path) -> Snapshot:
     however many there are.
 
     Raises:
-        StorageError: The changes contradict each other: a statement added that was there, or removed that was not.
+        DamageError: A change file is damaged, or the changes contradict each other: a statement added that was there,
+            or removed that was not.
     """
     scratch = f"--temporary-directory={folder}"
     with lines.sorted_(_numbered(changes), "--buffer-size=64M", scratch) as ordered:
@@ -155,7 +196,7 @@ def _numbered(changes: Iterable[Path]) -> Iterator[bytes]:
     """Each signed statement followed by a tab, the number of its change, and its sign."""
     for number, path in enumerate(changes, 1):
         mark = b"\t%08d" % number
-        for added, line in signed(path):
+        for added, line in filed(path):
             yield line[:-1] + mark + (b"+\n" if added else b"-\n")
 
 
@@ -171,7 +212,7 @@ def _survivors(ordered: Iterable[bytes]) -> Iterator[bytes]:
         added = fate.endswith(b"+\n")
         if added == there:
             deed = "adds a statement that is there" if added else "removes a statement that is not there"
-            raise StorageError(f"change {int(fate[:8])} {deed}: {statement.decode('utf-8', 'replace')}")
+            raise DamageError(f"change {int(fate[:8])} {deed}: {statement.decode('utf-8', 'replace')}")
         there = added
     if there:
         yield held + b"\n"

@@ -45,15 +45,26 @@ def merged(*command: str) -> Iterator[IO[bytes]]:
     """
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_ENVIRONMENT)
     assert process.stdout is not None and process.stderr is not None
-    with process.stdout as output, process.stderr as complaints:
+    with process.stdout as output, process.stderr:
         try:
             yield output
-            if output.read(1) == b"" and process.wait() != 0:
-                said = complaints.read().decode("utf-8", "replace").strip()
-                raise StorageError(f"{command[0]} failed: {said or f'exit status {process.returncode}'}")
+            _check_end(process, command[0])
         finally:
             process.kill()
             process.wait()
+
+
+def _check_end(process: subprocess.Popen[bytes], command: str) -> None:
+    """
+    Return unless the command failed after all of its output was read.
+
+    Raises:
+        StorageError: It did: what was read is not the whole.
+    """
+    assert process.stdout is not None and process.stderr is not None
+    if process.stdout.read(1) == b"" and process.wait() != 0:
+        said = process.stderr.read().decode("utf-8", "replace").strip()
+        raise StorageError(f"{command} failed: {said or f'exit status {process.returncode}'}")
 
 
 @contextmanager
@@ -62,7 +73,7 @@ def sorted_(source: Iterable[bytes], *options: str) -> Iterator[IO[bytes]]:
     The lines of `source` in bytewise order, as a stream; sorted on disk where they do not fit in the buffer.
 
     Raises:
-        StorageError: The disk is full.
+        StorageError: The disk is full, or the sorter was killed.
     """
     process = subprocess.Popen(
         ("sort", *options), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_ENVIRONMENT
@@ -77,6 +88,7 @@ def sorted_(source: Iterable[bytes], *options: str) -> Iterator[IO[bytes]]:
                 said = complaints.read().decode("utf-8", "replace").strip()
                 raise StorageError(f"sorting failed, most likely for want of disk space: {said}") from error
             yield output
+            _check_end(process, "sort")
         finally:
             process.kill()
             with suppress(OSError):
@@ -114,7 +126,7 @@ def common(target: Path, one: Path, other: Path) -> Snapshot:
 
 
 def write(target: Path, chunks: Iterable[bytes]) -> Snapshot:
-    """Write chunks to `target`, durably, and tell its lines and digest."""
+    """Write chunks to `target`, durably; returns its lines and digest."""
     digest = hashlib.sha256()
     count = 0
     with target.open("wb") as out:
@@ -157,6 +169,7 @@ class SortedFile:
         self._low = 0
         self._last = b""
         self._held = False
+        self._near = 0, b""
 
     def __enter__(self) -> SortedFile:
         return self
@@ -174,6 +187,21 @@ class SortedFile:
         self._last = term
         self._held = self._line_at(self._low).startswith(prefix)
         return self._held
+
+    def has(self, line: bytes) -> bool:
+        """Whether this line is there."""
+        near, last = self._near
+        near = self._first_at_least(line, near if line > last else 0)
+        self._near = near, line
+        return self._line_at(near) == line
+
+    def size(self, term: bytes) -> int:
+        """How many lines have this subject."""
+        if not self.holds(term):
+            return 0
+        prefix = term + b" "
+        self._file.seek(self._low)
+        return sum(1 for _ in takewhile(lambda line: line.startswith(prefix), iter(self._file.readline, b"")))
 
     def of(self, term: bytes) -> list[bytes]:
         """The lines that have this subject, sorted."""

@@ -27,7 +27,7 @@ _TYPE = f"<{RDF}type>".encode()
 
 def whole(path: Path) -> Statistics:
     """The statistics of the graph that a sorted file of canonical N-Quads holds."""
-    tally = _Tally()
+    tally = _SubjectCounts()
     subjects = sum(1 for _ in tally.subjects(path))
     return Statistics(tally.lines, subjects, *tally.added_to(EMPTY, 1))
 
@@ -41,7 +41,7 @@ def changed(before: Statistics, delta: Delta, after: Path) -> Statistics:
         delta: What changes; what it removes is there, what it adds is not.
         after: Sorted lines of at least the changed subjects afterwards, all lines of each.
     """
-    removed, added = _Tally(), _Tally()
+    removed, added = _SubjectCounts(), _SubjectCounts()
     with SortedFile(after) as held:
         gained = sum(_gained(removed.subjects(delta.removed), added.subjects(delta.added), held))
     smaller = Statistics(before.triples - removed.lines, before.subjects + gained, *removed.added_to(before, -1))
@@ -65,7 +65,7 @@ def _gained(
             yield 0 if held.holds(term) else -1
 
 
-class _Tally:
+class _SubjectCounts:
     """
     Counts lines while a file is read.
 

@@ -6,19 +6,17 @@ N-Triples lines sort as the N-Quads lines that they become, since what is append
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from harvest.errors import StorageError
 from harvest.model import Document, Part, Snapshot
-from harvest.wash.leaves import Terms, parts, scratch_at
-from harvest.wash.text import Sink
-from harvest.wash.unpacking.members import Leaf
+from harvest.wash.leaves import Outlet, Terms, parts, scratch_at
+from harvest.wash.snapshot_writer import SnapshotWriter
 from harvest.wash.unpacking.volume import Volume
-from harvest.wash.vat import Vat
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +50,13 @@ def wash(documents: Sequence[Document], graph: str, target: Path, memory: int, t
     ordinals = count()
     terms = terms or Terms(Volume(), target.parent)
     try:
-        with scratch_at(terms.scratch), Vat(graph, target, memory) as vat:
+        with scratch_at(terms.scratch), SnapshotWriter(graph, target, memory) as writer:
 
-            @contextmanager
-            def outlet(leaf: Leaf) -> Iterator[tuple[Sink, Sink]]:
-                yield vat.ground, vat.blank
+            def outlet(document: Document) -> Outlet:
+                return lambda leaf: nullcontext((writer.ground, writer.blank(document.dataset, steady=document.steady)))
 
-            done = tuple(tuple(parts(document, terms, outlet, ordinals)) for document in documents)
-            snapshot, nodes = vat.finish()
+            done = tuple(tuple(parts(document, terms, outlet(document), ordinals)) for document in documents)
+            snapshot, nodes = writer.finish()
             return Washed(snapshot, done, nodes)
     except OSError as error:
         raise StorageError(f"washing to {target} failed: {error}", url=str(target)) from error

@@ -1,7 +1,7 @@
 """
 Clean documents: every part of a document that holds RDF becomes a canonical snapshot of its own.
 
-The pipeline calls this by `harvest.pipeline.washing.separately`, in a process of its own.
+The pipeline calls this by `harvest.pipeline.harvest.washing.separately`, in a process of its own.
 
 Source: LOD Laundromat 2, "Parsing the RDF".
 """
@@ -17,9 +17,9 @@ from pathlib import Path
 from harvest.errors import StorageError
 from harvest.model import Document, Part, Snapshot
 from harvest.wash.leaves import Terms, parts, scratch_at
+from harvest.wash.snapshot_writer import SnapshotWriter
 from harvest.wash.text import Sink
 from harvest.wash.unpacking.members import Leaf
-from harvest.wash.vat import Vat
 
 
 def launder(
@@ -44,9 +44,9 @@ def launder(
 
     @contextmanager
     def outlet(leaf: Leaf) -> Iterator[tuple[Sink, Sink]]:
-        with Vat(graph(leaf.names), folder / f"{next(files)}.nq", memory) as vat:
-            yield vat.ground, vat.blank
-            snapshots[leaf.names], _ = vat.finish(durable=False)
+        with SnapshotWriter(graph(leaf.names), folder / f"{next(files)}.nq", memory) as writer:
+            yield writer.ground, writer.blank()
+            snapshots[leaf.names], _ = writer.finish(durable=False)
 
     try:
         with scratch_at(terms.scratch):

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from harvest.model import Document, Part, Problem, Status
-from harvest.wash.decoding.charset import Reading, examine
+from harvest.wash.decoding.charset import Examined, examine
+from harvest.wash.decoding.otherwise import no_rdf, owl_text
 from harvest.wash.decoding.recode import recoded
 from harvest.wash.decoding.sniff import sniff
 from harvest.wash.problems import Problems
@@ -81,11 +82,13 @@ class Terms:
         volume: The limits.
         scratch: A folder for temporary files.
         skip: Parts not to be read, because they ended their process before.
+        memory: Bytes that reading a document should stay under.
     """
 
     volume: Volume
     scratch: Path
     skip: frozenset[tuple[str, ...]] = frozenset()
+    memory: int = 256 << 20
 
 
 def parts(document: Document, terms: Terms, outlet: Outlet, ordinals: count[int]) -> Iterator[Part]:
@@ -111,7 +114,7 @@ def parts(document: Document, terms: Terms, outlet: Outlet, ordinals: count[int]
             problems.add(Problem("cut-off", "reading it ended its process: out of memory or time, or a parser fault"))
             part = _part(item.names, Status.PARSING, began, problems)
         else:
-            part = _Reading(document, item, problems, began).read(outlet, next(ordinals))
+            part = _LeafReading(document, item, problems, began, terms.memory).read(outlet, next(ordinals))
         kept -= len(part.problems)
         yield part
         began = datetime.now(UTC)
@@ -147,17 +150,19 @@ def _part(names: tuple[str, ...], status: Status, began: datetime, problems: Pro
         whole=problems.whole,
         problems=tuple(problems.first),
         counts=dict(problems.counts),
+        lost=problems.lost,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _LeafReading:
     """One leaf that is being read."""
 
     document: Document
     leaf: Leaf
     problems: Problems
     began: datetime
+    memory: int
 
     def read(self, outlet: Outlet, ordinal: int) -> Part:
         title = "!/".join((self.document.url, *self.leaf.names))
@@ -169,9 +174,9 @@ class _Reading:
         content = examined.content
         name = self.leaf.names[-1] if self.leaf.names else self.document.url
         declared = by_media_type(media_type) or by_extension(name)
-        found = sniff(examined.head, media_type, name, whole=examined.whole) or _trusted(declared, examined)
+        found = _format(examined, declared, media_type, name)
         if found is None:
-            self.problems.add(Problem("no-rdf", f"{title} holds no RDF that can be recognised"))
+            self.problems.add(no_rdf(title, examined.head))
             return replace(_part(self.leaf.names, Status.GUESSING, self.began, self.problems), content=content)
         self._tell(Status.PARSING)
         if declared not in (None, found):
@@ -183,8 +188,11 @@ class _Reading:
             examined.size,
             partial(_opened, self.leaf, examined),
             self.document.contexts,
+            self.memory,
         )
         statements = self._transcribe(text, found, outlet, ordinal)
+        if not (statements or self.problems.dropped or self.problems.counts["no-rdf"]) and self.problems.whole:
+            self.problems.add(no_rdf(title, examined.head, found.name))
         part = _part(self.leaf.names, Status.PARSED, self.began, self.problems)
         return replace(part, content=content, format=found.name, statements=statements)
 
@@ -200,14 +208,21 @@ class _Reading:
         tell(Progress(self.document.url, self.leaf.names, status))
 
 
-def _trusted(declared: Format | None, examined: Reading) -> Format | None:
+def _format(examined: Examined, declared: Format | None, media_type: str | None, name: str) -> Format | None:
+    """The format of a text, or None where it is none of RDF."""
+    if owl_text(examined.head):
+        return None
+    return sniff(examined.head, media_type, name, whole=examined.whole) or _trusted(declared, examined)
+
+
+def _trusted(declared: Format | None, examined: Examined) -> Format | None:
     """The declared format of a text that looks like nothing: read as that, its errors have a place."""
     told = declared in _TEXTUAL and examined.content.encoding is not None
     return declared if told and not examined.head.lstrip().startswith((b"<?", b"<!", b"{", b"[")) else None
 
 
 @contextmanager
-def _opened(leaf: Leaf, examined: Reading) -> Iterator[BinaryIO]:
+def _opened(leaf: Leaf, examined: Examined) -> Iterator[BinaryIO]:
     """The text of a leaf in UTF-8."""
     with leaf.open() as stream:
         yield recoded(stream, examined.content.encoding or "utf-8", damaged=examined.damaged)

@@ -39,37 +39,57 @@ STATEMENTS: Final = frozenset({"syntax", "invalid-iri", "invalid-literal", "rdf-
 """The kinds that cost a statement each."""
 
 
+FATAL: Final = frozenset({"cut-off", "archive", "too-large", "no-rdf"})
+"""The kinds for which nothing of a dump may be harvested; the first of each is kept, however many came before."""
+
+
 class Problems:
     """
     The problems of one document.
 
     Attributes:
         dropped: Statements left out so far.
+        lost: Triples left out so far, estimated where they cannot be counted; at least one for each statement.
         whole: False once the rest of the document was given up.
-        first: The first ones, in order.
         counts: How many of each kind.
     """
 
     def __init__(self, kept: int = KEPT) -> None:
-        """`kept` is how many more may be kept in full; never more than `KEPT` are."""
+        """`kept` is how many more may be kept in full; never more than `KEPT` are, but for those that matter most."""
         self._kept = min(kept, KEPT)
+        self._first: list[Problem] = []
+        self._worst: Problem | None = None
+        self._most = 1
         self.dropped = 0
+        self.lost = 0
         self.whole = True
-        self.first: list[Problem] = []
         self.counts: Counter[str] = Counter()
 
+    @property
+    def first(self) -> list[Problem]:
+        """The first problems, in order, then the one that cost most where it is none of these."""
+        return [*self._first, self._worst] if self._worst else list(self._first)
+
     def add(self, problem: Problem) -> None:
-        """Count a problem, and the statement that it costs."""
+        """Count a problem, and what it costs."""
+        if problem.lost > self._most and len(self._first) >= self._kept:
+            self._worst = problem
+        elif self.wants_excerpt(problem.kind):
+            self._first.append(problem)
+        self._most = max(self._most, problem.lost)
         self.counts[problem.kind] += 1
         self.dropped += problem.kind in STATEMENTS
+        self.lost += max(problem.lost, problem.kind in STATEMENTS)
         if problem.kind == "cut-off":
             self.whole = False
-        if self.wants_excerpt():
-            self.first.append(problem)
 
-    def wants_excerpt(self) -> bool:
+    def lose(self, triples: int) -> None:
+        """Count triples that a problem told before costs, too."""
+        self.lost += triples
+
+    def wants_excerpt(self, kind: str, lost: int = 0) -> bool:
         """Whether the next problem will be kept, so that finding its excerpt is worth the time."""
-        return len(self.first) < self._kept
+        return len(self._first) < self._kept or lost > self._most or (kind in FATAL and not self.counts[kind])
 
 
 def reason(error: SyntaxError) -> str:

@@ -38,7 +38,7 @@ STOP_S: Final = 0.2
 # forkserver: fork is unsafe beside threads, spawn costs 0.2 s of imports each time. Each process runs the main script
 # again, and where that is the `harvest` command its imports would take 0.1 s each time.
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["harvest.wash.canonical", "harvest.cli"])
+_CONTEXT.set_forkserver_preload(["harvest.wash.canonical", "harvest.cli.main"])
 
 
 _told: Callable[[object], None] | None = None
@@ -126,7 +126,7 @@ def _received(
 ) -> tuple[str, object]:
     try:
         return cast(tuple[str, object], connection.recv())
-    except EOFError:
+    except (EOFError, OSError):  # OSError where it died within its answer
         process.join(10)
         raise WashCrash(
             f"washing {url} ended its process (exit status {process.exitcode}): out of memory, or a fault of the "
@@ -168,7 +168,8 @@ def _run(
     except OSError as error:
         connection.send(("failed", StorageError(f"washing could not write: {error}", url=error.filename)))
     except MemoryError:
-        message = f"washing {url} needs more than {MEMORY >> 30} GiB of memory and was ended"
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        message = f"washing {url} needs more than {limit / (1 << 30):.3g} GiB of memory and was ended"
         connection.send(("failed", WashTimeout(message, url=url)))
 
 

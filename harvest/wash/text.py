@@ -24,6 +24,7 @@ class Text:
         open: The text from its first character, in UTF-8 without a byte order mark; each call reads it anew.
         contexts: Where the remote JSON-LD contexts that it may use are filed, by URL; None for one that could not
             be had.
+        memory: Bytes that reading it should stay under, where that depends on how it is read.
     """
 
     url: str
@@ -32,6 +33,7 @@ class Text:
     size: int
     open: Callable[[], AbstractContextManager[BinaryIO]]
     contexts: Mapping[str, Path | None] = field(default_factory=dict)
+    memory: int = 256 << 20
 
 
 class Sink(Protocol):

@@ -1,0 +1,1 @@
+"""What decides in the front: which worker gets a query, and which query is ended at a limit."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Self
 
 import sparql.errors
-from sparql.errors import ClientGone, QueryCrash, SparqlError
-from sparql.query.frames import HEAD, Kind
-from sparql.query.process import WorkerProcess
-from sparql.query.results import FORMATS, ResultFormat
+from sparql.errors import QueryCrash, SparqlError
+from sparql.protocol.results import FORMATS, ResultFormat
 from sparql.query.ticket import First
+from sparql.worker.frames import HEAD, FrameKind
 
 
-class Answer:
+class QueryAnswer:
     """
     The result of one query: an asynchronous iterator over its bytes.
 
@@ -30,47 +28,37 @@ class Answer:
         whole: All of it, when it is small; None when it comes in chunks.
     """
 
-    def __init__(self, first: First, give_back: Callable[[WorkerProcess], None]) -> None:
+    def __init__(self, first: First) -> None:
         self.generation, place, self.volatile = HEAD.unpack_from(first.payload)
         self.remembered = False
         self.cut: SparqlError | None = None
         self.form: ResultFormat = FORMATS[place]
         self.since = first.since
-        self.whole: bytes | None = None
-        self._give_back = give_back
-        self._worker: WorkerProcess | None = None
-        if first.kind == Kind.WHOLE:
-            self.whole = first.payload[HEAD.size :]
-        else:
-            self._worker = first.worker
+        self.whole = first.payload[HEAD.size :] if first.kind == FrameKind.WHOLE else None
+        self._rest = None if first.kind == FrameKind.WHOLE else first.rest
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> bytes:
-        if self._worker is None:
+        if self._rest is None:
             raise StopAsyncIteration
-        kind, payload = await self._worker.read()
-        if kind == Kind.CHUNK:
+        kind, payload = await self._rest.read()
+        if kind == FrameKind.CHUNK:
             return payload
-        self._finish()
-        if kind == Kind.FAIL:
+        self._rest = None
+        if kind == FrameKind.FAIL:
             raise read_failure(payload)
-        if kind == Kind.CUT:
+        if kind == FrameKind.CUT:
             self.cut = read_failure(payload)
             return trailer(self.cut)
         raise StopAsyncIteration
 
     def close(self) -> None:
         """End the query if it is still running."""
-        if self._worker is not None:
-            self._worker.end(ClientGone("The client went away."))
-            self._finish()
-
-    def _finish(self) -> None:
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            self._give_back(worker)
+        rest, self._rest = self._rest, None
+        if rest is not None:
+            rest.abandon()
 
 
 def trailer(error: SparqlError) -> bytes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from sparql.query.ticket import Place
+from sparql.query.ticket import QueryPlace
 
 
 class FairQueue:
@@ -20,7 +20,7 @@ class FairQueue:
 
     def __init__(self, bound: int) -> None:
         self.bound = bound
-        self._waiting: OrderedDict[str, deque[Place]] = OrderedDict()
+        self._waiting: OrderedDict[str, deque[QueryPlace]] = OrderedDict()
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -28,12 +28,12 @@ class FairQueue:
     def __bool__(self) -> bool:
         return bool(self._waiting) and any(True for _ in self)
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[QueryPlace]:
         """Yield the places that still wait."""
         for places in self._waiting.values():
             yield from (place for place in places if not place.first.done())
 
-    def push(self, place: Place) -> Place | None:
+    def push(self, place: QueryPlace) -> QueryPlace | None:
         """
         Add a place; the one that has to go for it when all are taken, or None.
 
@@ -47,14 +47,14 @@ class FairQueue:
         most = max(self._waiting.values(), key=lambda places: (len(places), places is own))
         return most.pop()
 
-    def put_back(self, places: Sequence[Place]) -> None:
+    def put_back(self, places: Sequence[QueryPlace]) -> None:
         """Let places that had been taken already go before all others, in their order, however many wait."""
         for place in reversed(places):
             client = place.ticket.client
             self._waiting.setdefault(client, deque()).appendleft(place)
             self._waiting.move_to_end(client, last=False)
 
-    def pop(self) -> Place | None:
+    def pop(self) -> QueryPlace | None:
         """Take the place whose turn it is; None when nobody waits."""
         while self._waiting:
             client, places = self._waiting.popitem(last=False)
@@ -63,15 +63,6 @@ class FairQueue:
                 if not place.first.done():
                     if places:
                         self._waiting[client] = places  # At the end: it is the others' turn.
-                    return place
-        return None
-
-    def take(self, wanted: Callable[[Place], bool]) -> Place | None:
-        """Take the first place of those that are wanted; None when none waits that is."""
-        for places in self._waiting.values():
-            for place in places:
-                if wanted(place) and not place.first.done():
-                    places.remove(place)
                     return place
         return None
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from sparql.query.answer import Answer
+from sparql.protocol.request import QueryRequest
+from sparql.query.answer import QueryAnswer
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
-from sparql.query.request import QueryRequest
 from sparql.query.ticket import Ticket
 
 AT_ONCE: Final = 2
@@ -28,11 +28,13 @@ class Pools:
 
     Attributes:
         base_iri: What relative IRIs in queries are resolved against.
+        workers: The worker processes of the first.
     """
 
     def __init__(self, root: Path, limits: QueryLimits, base_iri: str) -> None:
         self.base_iri = base_iri
         self._main = Pool(root, replace(limits, service=()), base_iri)
+        self.workers = self._main.workers
         apart = replace(limits, workers=AT_ONCE, spare=0)
         self._apart = Pool(root, apart, base_iri) if limits.service else None
 
@@ -52,7 +54,7 @@ class Pools:
         """The newest generation that a worker has open; 0 while none has one."""
         return self._main.served()
 
-    async def ask(self, request: QueryRequest, ticket: Ticket) -> Answer:
+    async def ask(self, request: QueryRequest, ticket: Ticket) -> QueryAnswer:
         """
         Have a query answered, and return when its result begins.
 

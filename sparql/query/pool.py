@@ -15,17 +15,18 @@ from pathlib import Path
 from typing import Final
 
 from sparql.errors import ClientGone, Overloaded
-from sparql.query.answer import Answer, read_failure
+from sparql.protocol.request import QueryRequest
+from sparql.protocol.results import FORMATS
+from sparql.query.answer import QueryAnswer, read_failure
 from sparql.query.crew import Crew
 from sparql.query.fair import FairQueue
-from sparql.query.frames import Job, Kind
 from sparql.query.lanes import SLOW_S, Lanes
 from sparql.query.limits import QueryLimits
-from sparql.query.process import WorkerProcess
-from sparql.query.request import QueryRequest
-from sparql.query.results import FORMATS
-from sparql.query.ticket import Events, Place, Ticket
+from sparql.query.process import Events, WorkerProcess
+from sparql.query.state import WorkerState
+from sparql.query.ticket import QueryPlace, Ticket
 from sparql.store.generations import Generations
+from sparql.worker.frames import FrameKind, QueryJob
 
 BUSY_TICK_S: Final = 0.005
 IDLE_TICK_S: Final = 1.0
@@ -37,16 +38,22 @@ class Pool:
 
     Attributes:
         base_iri: What relative IRIs in queries are resolved against.
+        workers: The worker processes.
+        queue: The queries that wait for a worker.
+        long_queue: Those that wait until there is room for one more long query.
+        known: The queries that are taken for long from the beginning.
     """
 
     def __init__(self, root: Path, limits: QueryLimits, base_iri: str) -> None:
         self._limits = limits
         self.base_iri = base_iri
         self._generations = Generations(root)
-        self._crew = Crew(root, limits, base_iri, Events(self._offer, self._give_back, self._put_back))
+        self._crew = Crew(root, limits, base_iri, Events(self._hand_out, self._give_back, self._put_back))
         self._lanes = Lanes(limits)
-        self._queue = FairQueue(limits.waiting)
-        self._long_queue = FairQueue(limits.waiting)
+        self.workers = self._crew.workers
+        self.queue = FairQueue(limits.waiting)
+        self.long_queue = FairQueue(limits.waiting)
+        self.known = self._lanes.known
         self._look = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
 
@@ -69,9 +76,9 @@ class Pool:
 
     def served(self) -> int:
         """The newest generation that a worker has open; 0 while none has one."""
-        return max((worker.generation for worker in self._crew.workers), default=0)
+        return max((worker.generation for worker in self.workers), default=0)
 
-    async def ask(self, request: QueryRequest, ticket: Ticket) -> Answer:
+    async def ask(self, request: QueryRequest, ticket: Ticket) -> QueryAnswer:
         """
         Have a query answered, and return when its result begins.
 
@@ -86,98 +93,73 @@ class Pool:
         except asyncio.CancelledError:
             ticket.leave(ClientGone("The client went away."))
             raise
-        if first.kind == Kind.FAIL:
+        if first.kind == FrameKind.FAIL:
             raise read_failure(first.payload)
-        return Answer(first, self._give_back)
+        return QueryAnswer(first)
 
-    def _place(self, request: QueryRequest, ticket: Ticket) -> Place:
+    def _place(self, request: QueryRequest, ticket: Ticket) -> QueryPlace:
         """A place at a worker, or in a queue."""
-        limits, now = self._limits, time.monotonic()
+        limits, asked = self._limits, request.graph_name or request.text
         timeout_s = min(request.timeout_s or limits.timeout_s, limits.timeout_s)
-        asked = request.graph_name or request.text
-        place = Place(ticket, _job(request), timeout_s, asked, now, asyncio.get_running_loop().create_future())
-        heavy = self._lanes.is_heavy(asked)
-        worker = self._take(heavy)
+        first = asyncio.get_running_loop().create_future()
+        # Who says how long it waits means wall time, and of other endpoints no processor time is known.
+        patient = request.timeout_s is None and not limits.service
+        wall_s = timeout_s + limits.wait_s if patient else timeout_s
+        place = QueryPlace(ticket, _job(request), timeout_s, wall_s, asked, time.monotonic(), first)
+        long = asked in self.known
+        worker = self._take(long)
         if worker is None:
-            self._enqueue(place, self._long_queue if heavy else self._queue)
+            self._enqueue(place, self.long_queue if long else self.queue)
         else:
-            self._begin(worker, place, heavy)
+            worker.start(place, long)
         if not self._look.is_set():
             self._look.set()
         return place
 
-    def _begin(self, worker: WorkerProcess, place: Place, heavy: bool) -> None:
-        if heavy and self._crew.is_busy():
-            worker.step_back()
-        elif heavy:  # The signal would delay the first bytes.
-            worker.be_long()
-        worker.start(place)
+    def _take(self, long: bool) -> WorkerProcess | None:
+        """A worker for a query, if it is its turn already."""
+        if long:
+            return self._crew.take_idle() if not self.long_queue and self._lanes.has_room(self.workers) else None
+        return None if self.queue else self._crew.take()
 
     def _give_back(self, worker: WorkerProcess) -> None:
-        """Take back a worker whose query is done, and give it the next."""
+        """Take back a worker whose query is done, or that has ended, and give out what waits."""
         self._lanes.learn(worker)
-        if worker.finish():
-            self._offer(worker)
-        else:
+        worker.finish()
+        if worker.state is WorkerState.ENDED:
             self._put_back(worker.take_back())
             self._look.set()
+        else:
+            self._hand_out(worker)
 
-    def _offer(self, worker: WorkerProcess) -> None:
-        """Let a worker be idle that has nothing to do, or give it what waits."""
-        if worker.deadline is None:
-            self._crew.put(worker)
-        self._hand_out()
-
-    def _hand_out(self) -> None:
+    def _hand_out(self, _: WorkerProcess | None = None) -> None:
         """Give short queries that wait to workers."""
-        while self._queue and (worker := self._crew.take()) is not None:
-            place = self._next()
-            if place is not None:
-                worker.start(place)
-            elif worker.deadline is None:
-                self._crew.put(worker)
+        while self.queue and (worker := self._crew.take()) is not None and (place := self._next()) is not None:
+            worker.start(place)
 
-    def _next(self) -> Place | None:
+    def _next(self) -> QueryPlace | None:
         """The place whose turn it is; those whose queries turned out to be long meanwhile go to the others of these."""
-        while (place := self._queue.pop()) is not None and self._lanes.is_heavy(place.asked):
-            self._enqueue(place, self._long_queue)
+        while (place := self.queue.pop()) is not None and place.asked in self.known:
+            self._enqueue(place, self.long_queue)
         return place
 
-    def _take(self, heavy: bool) -> WorkerProcess | None:
-        """A worker for a query, if it is its turn already."""
-        if heavy:
-            return self._crew.take_idle() if not self._long_queue and self._lanes.has_room(self._crew.workers) else None
-        return None if self._queue else self._crew.take()
-
     def _serve_queues(self) -> None:
-        """Give idle workers to those who wait; long queries may have those that short ones leave."""
+        """Give workers to those who wait; long queries may have those that short ones leave."""
         self._hand_out()
-        while self._long_queue and self._lanes.has_room(self._crew.workers):
+        while self.long_queue and self._lanes.has_room(self.workers):
             worker = self._crew.take_idle()
-            place = None if worker is None else self._long_queue.pop()
+            place = None if worker is None else self.long_queue.pop()
             if worker is None or place is None:
                 return
-            self._begin(worker, place, True)
-        if self._long_queue and self._lanes.may_try(self._crew.workers):
-            self._try_one()
+            worker.start(place, long=True)
 
-    def _try_one(self) -> None:
-        """Try a query once more that may be a short one, though there is no room for long ones."""
-        worker = self._crew.take_idle()
-        place = None if worker is None else self._long_queue.take(self._lanes.only_seems_heavy)
-        if worker is not None and place is not None:
-            worker.put_on_trial()
-            worker.start(place)
-        elif worker is not None:
-            self._crew.put(worker)
-
-    def _put_back(self, places: Sequence[Place]) -> None:
+    def _put_back(self, places: Sequence[QueryPlace]) -> None:
         """Look for other workers for queries that were sent to one already."""
         for place in places:
             place.ticket.leave = place.leave
-        self._queue.put_back(places)
+        self.queue.put_back(places)
 
-    def _enqueue(self, place: Place, queue: FairQueue) -> None:
+    def _enqueue(self, place: QueryPlace, queue: FairQueue) -> None:
         place.ticket.leave = place.leave
         ousted = queue.push(place)
         if ousted is not None:
@@ -186,19 +168,19 @@ class Pool:
     async def _watch(self) -> None:
         """Keep the workers alive, within their limits and on the current generation."""
         while True:
-            for queue in (self._queue, self._long_queue):
+            for queue in (self.queue, self.long_queue):
                 queue.tidy()
                 for place in queue:
                     self._look_at_place(place)
-            for worker in self._crew.workers:
+            for worker in self.workers:
                 self._put_back(worker.held_up(time.monotonic()))
-            for place in self._lanes.look(self._crew.workers):
-                self._enqueue(place, self._long_queue)
+            for place in self._lanes.look(self.workers):
+                self._enqueue(place, self.long_queue)
             generation = self.generation()
             self._crew.renew_one(generation)
             self._crew.keep(generation)
             self._serve_queues()
-            if not self._queue and not self._long_queue and self._crew.at_rest():
+            if not self.queue and not self.long_queue and self._crew.at_rest():
                 self._look.clear()
                 # Not asyncio.wait_for: in Python 3.11 it loses a cancellation that comes with what it waits for.
                 timer = asyncio.get_running_loop().call_later(IDLE_TICK_S, self._look.set)
@@ -207,7 +189,7 @@ class Pool:
             else:
                 await asyncio.sleep(BUSY_TICK_S)
 
-    def _look_at_place(self, place: Place) -> None:
+    def _look_at_place(self, place: QueryPlace) -> None:
         waited = time.monotonic() - place.since
         limit = self._limits.wait_s
         if waited > limit:
@@ -218,7 +200,7 @@ class Pool:
 
 def _job(request: QueryRequest) -> bytes:
     solutions, graph = request.formats.solutions, request.formats.graph
-    return Job(
+    return QueryJob(
         text=request.text,
         solutions=FORMATS.index(solutions) if solutions else None,
         graph=FORMATS.index(graph) if graph else None,

@@ -1,16 +1,13 @@
-"""A query on its way to a worker."""
+"""A query on its way to a worker, and the beginning of its answer."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from sparql.errors import SparqlError
-
-if TYPE_CHECKING:
-    from sparql.query.process import WorkerProcess
 
 OWN = ""
 """The client of queries that the instance's own pages ask."""
@@ -18,13 +15,13 @@ OWN = ""
 
 class Ticket:
     """
-    A query's place, in the queue or at a worker, by which it can be ended.
+    A client's hold on its query, in the queue or at a worker, by which the query can be ended.
 
     Attributes:
         slow: Called once, or a few times, when the query is not answered soon.
-        client: Whose it is: an address, to which the queue is fair.
-        leave: Gives up the place that it has at the moment.
-        reason: Why it was ended, or None.
+        client: Whose query it is: an address, to which the queue is fair.
+        leave: Gives up the place that the query has at the moment.
+        reason: Why the query was ended, or None.
     """
 
     def __init__(self, slow: Callable[[], None], client: str = OWN) -> None:
@@ -34,12 +31,27 @@ class Ticket:
         self.reason: SparqlError | None = None
 
     def end(self, reason: SparqlError) -> None:
-        """Give the place up; whoever waits for the answer gets the reason."""
+        """Give the query up; whoever waits for the answer gets the reason."""
         self.reason = self.reason or reason
         self.leave(reason)
 
     def _remember(self, reason: SparqlError) -> None:
         """Nothing has begun: `reason` is looked at when it does."""
+
+
+class AnswerRest(Protocol):
+    """What follows the first frame of an answer in chunks."""
+
+    async def read(self) -> tuple[int, bytes]:
+        """
+        The kind and payload of the next frame.
+
+        Raises:
+            SparqlError: There is none, and why.
+        """
+
+    def abandon(self) -> None:
+        """End the query: nobody wants more of its answer."""
 
 
 class First(NamedTuple):
@@ -48,65 +60,41 @@ class First(NamedTuple):
 
     Attributes:
         kind: WHOLE, HEAD or FAIL.
-        payload: What it carries.
+        payload: What the frame carries.
         since: Monotonic time at which the worker got the query.
-        worker: Who goes on with it after HEAD; of the others it may have the next query already.
+        rest: What follows HEAD.
     """
 
     kind: int
     payload: bytes
     since: float
-    worker: WorkerProcess
+    rest: AnswerRest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class QueryPlace:
     """
     A query that waits for a worker, or has one.
 
     Attributes:
-        ticket: Whose it is.
+        ticket: Whose query it is.
         job: What a worker is sent, packed.
-        timeout_s: Seconds that it may take.
+        timeout_s: Seconds of processor time that the query may take.
+        wall_s: Seconds of wall time that it may take, sending its result included.
         asked: The text of the query, or the name of the graph.
-        since: Monotonic time at which it came.
-        first: Done when its answer begins, or when there is no hope of one.
+        since: Monotonic time at which the query came.
+        first: Done when the answer begins, or when there is no hope of one.
     """
 
     ticket: Ticket
     job: bytes
     timeout_s: float
+    wall_s: float
     asked: str
     since: float
     first: asyncio.Future[First]
 
     def leave(self, reason: SparqlError) -> None:
-        """Give it up."""
+        """Give the query up."""
         if not self.first.done():
             self.first.set_exception(reason)
-
-    def given_up(self) -> Place:
-        """The same for a worker that may answer it still, when somebody else is asked."""
-        first: asyncio.Future[First] = self.first.get_loop().create_future()
-        first.cancel()
-        return replace(self, ticket=Ticket(_nothing, self.ticket.client), first=first)
-
-
-@dataclass(frozen=True, slots=True)
-class Events:
-    """
-    What happens to a worker.
-
-    Attributes:
-        ready: It has opened the current generation and can be given a query.
-        done: Its query is answered, or it has ended.
-        returned: It will not answer these queries, which were sent behind another one.
-    """
-
-    ready: Callable[[WorkerProcess], None]
-    done: Callable[[WorkerProcess], None]
-    returned: Callable[[Sequence[Place]], None]
-
-
-def _nothing() -> None:
-    return

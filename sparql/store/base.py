@@ -24,7 +24,7 @@ class Change:
         added: Sorted lines that come, disjoint from `removed`, or None for none.
         removed_triples: Lines in `removed`.
         added_triples: Lines in `added`.
-        after: The sorted lines of the whole graph afterwards, or None where no such file stands. A store that folds
+        after: The sorted lines of the whole graph afterwards, or None where there is no such file. A store that folds
             spellings of a value into one (`sparql.store.spelling`) needs it to remove one of two of them rightly.
     """
 

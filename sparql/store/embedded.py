@@ -8,7 +8,6 @@ change may be written in batches: one that a crash cut short is applied again. W
 
 from __future__ import annotations
 
-import gc
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +23,7 @@ from sparql.errors import StoreError
 from sparql.store import literal, loading, spelling
 from sparql.store.base import Change
 from sparql.store.cost import BULK_FROM, cheaper_to_rebuild
+from sparql.store.handle import StoreReading, opened
 from sparql.store.working import WorkingFolder, WriterLock
 
 __all__ = ["BATCH", "EmbeddedStore", "cheaper_to_rebuild", "on_batch"]
@@ -49,6 +49,8 @@ class EmbeddedStore:
     Writing calls wait for each other. An iterator that was asked for before a `load` or `rebuild` goes on over the
     store as it was, until the second `load` or `rebuild` removes that. Where the store folds spellings of a value
     into one, what it gives is its own spelling: see `sparql.store.spelling`.
+
+    Attributes: `trouble` is why what was there could not be opened, and an empty store is in its place; or None.
     """
 
     def __init__(self, root: Path) -> None:
@@ -64,8 +66,7 @@ class EmbeddedStore:
             self._lock = WriterLock(root)
             try:
                 self._folder = WorkingFolder(root)
-                self._open: pyoxigraph.Store | None = pyoxigraph.Store(str(self._folder.open()))
-                self._failed = False
+                self._handle, self.trouble = opened(self._folder)
             except BaseException:
                 self._lock.release()
                 raise
@@ -89,7 +90,7 @@ class EmbeddedStore:
         """Make the graph exactly these lines; for graphs that fit in memory."""
         with self._write(f"<{graph}> could not be written") as store:
             wanted = set(spelling.stored(lines))
-            held = set(_lines(store.quads_for_pattern(None, None, None, NamedNode(graph))))
+            held = set(_lines(StoreReading(store), store.quads_for_pattern(None, None, None, NamedNode(graph))))
             _remove(store, graph, sorted(held - wanted))
             _insert(store, graph, sorted(wanted - held))
 
@@ -121,28 +122,33 @@ class EmbeddedStore:
 
     def describe(self, graph: str, subjects: Iterable[bytes]) -> Iterator[bytes]:
         """The lines of each subject, sorted, subjects in the order given."""
-        store, name = self._store, NamedNode(graph)
+        reading, name = self._handle.reading(), NamedNode(graph)
         for subject in subjects:
-            yield from sorted(_lines(store.quads_for_pattern(_subject(subject), None, None, name)))
+            quads = reading.store.quads_for_pattern(_subject(subject), None, None, name)
+            yield from sorted(_lines(reading, quads))
 
     def referrers(self, graph: str, object: bytes) -> Iterator[bytes]:
         """The lines that have this object, in no order."""
-        return _lines(self._store.quads_for_pattern(None, None, _object(object), NamedNode(graph)))
+        reading = self._handle.reading()
+        return _lines(reading, reading.store.quads_for_pattern(None, None, _object(object), NamedNode(graph)))
 
     def count(self, graph: str) -> int:
         """How many triples the graph has; 0 for one that does not exist."""
         # 0.7 s for 2 M triples; counting them in Python takes 7 to 17 s.
-        found = self._store.query(f"SELECT (COUNT(*) AS ?n) {{ GRAPH {NamedNode(graph)} {{ ?s ?p ?o }} }}")
+        reading = self._handle.reading()
+        found = reading.store.query(f"SELECT (COUNT(*) AS ?n) {{ GRAPH {NamedNode(graph)} {{ ?s ?p ?o }} }}")
         assert isinstance(found, pyoxigraph.QuerySolutions)
         return int(next(found)["n"].value)
 
     def dump(self, graph: str) -> Iterator[bytes]:
         """Every line of the graph, in no order."""
-        return _lines(self._store.quads_for_pattern(None, None, None, NamedNode(graph)))
+        reading = self._handle.reading()
+        return _lines(reading, reading.store.quads_for_pattern(None, None, None, NamedNode(graph)))
 
     def graphs(self) -> list[str]:
         """The graphs that hold a triple, sorted."""
-        store = self._store
+        reading = self._handle.reading()
+        store = reading.store
         names = (name for name in store.named_graphs() if next(store.quads_for_pattern(None, None, None, name), None))
         return sorted(name.value for name in names)
 
@@ -158,37 +164,39 @@ class EmbeddedStore:
         """Make `target`, which must not exist, a whole consistent copy of the store, by hard links."""
         with self._write(f"The store could not be copied to {target}") as store:
             store.backup(str(target))
+            self._handle.copied()
+
+    def revert(self, source: Path | None) -> None:
+        """Make the store what `source`, a copy that `publish` made, holds, or empty; or leave it as it is."""
+        with self._writing, _failing(f"The store could not go back to {source}"):
+            folder = self._folder.next()
+            try:
+                if source is not None:
+                    pyoxigraph.Store.read_only(str(source)).backup(str(folder))
+                store = pyoxigraph.Store(str(folder))
+                store.flush()
+                self._folder.switch(folder)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            self._handle.replace(store)
 
     def close(self) -> None:
         """Let the store go; another process may open it then."""
         with self._writing:
-            self._open = None
+            self._handle.close()
             self._lock.release()
-
-    @property
-    def _store(self) -> pyoxigraph.Store:
-        if self._open is None:
-            raise StoreError("The store is closed, or a write failed and it could not be opened again yet.")
-        return self._open
 
     @contextmanager
     def _write(self, what: str) -> Iterator[pyoxigraph.Store]:
-        """
-        The store for one writer; after a failure it is opened anew, as RocksDB refuses writes from then on.
-
-        That works once nothing refers to the store that failed: no iterator, and no exception that is still handled.
-        """
+        """The store for one writer; `Handle.refresh` says when it is opened anew."""
         with self._writing, _failing(what):
-            if self._failed:
-                self._open = None
-                gc.collect()  # a future that failed, its exception and the frame with the store refer to each other
-                self._open = pyoxigraph.Store(str(self._folder.open()))
-                self._failed = False
-            store = self._store
+            self._handle.refresh()
+            store = self._handle.store
             try:
                 yield store
             except (OSError, RuntimeError):
-                self._failed = True
+                self._handle.failed()
                 raise
 
     @contextmanager
@@ -206,7 +214,7 @@ class EmbeddedStore:
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-            self._open = store
+            self._handle.replace(store)
 
 
 @contextmanager
@@ -233,7 +241,8 @@ def _triple(line: bytes) -> Quad:
     return triple
 
 
-def _lines(quads: Iterator[Quad]) -> Iterator[bytes]:
+def _lines(_: StoreReading, quads: Iterator[Quad]) -> Iterator[bytes]:
+    """The quads as lines; the reading keeps their store open until the last one is taken."""
     with _failing("The store could not be read"):
         while batch := list(islice(quads, BATCH)):
             yield from spelling.written(batch)

@@ -4,6 +4,7 @@ Immutable copies of the store for readers, one of them current.
     current -> generations/000042      what readers open
     generations/000042/                hard-linked, read only
     generations/000042.lock            locked shared by every reader
+    generations/000042.sha256          digests of its files
     generations/000043.tmp/            one that is being made, or being removed
 
 Readers are other processes. Each holds a shared lock, which the kernel ends with it, so a reader that crashed keeps
@@ -22,7 +23,8 @@ from types import TracebackType
 from typing import Final, Protocol
 
 from sparql.errors import StoreError
-from sparql.store import files
+from sparql.store import digests, files
+from sparql.store.layout import StoreLayout
 
 _NAME: Final = re.compile(r"\d{6,}")
 
@@ -93,9 +95,9 @@ class Generations:
             root: The folder of the store.
             keep: How many of the newest are never collected.
         """
-        self._root = root
-        self._folder = root / "generations"
-        self._link = root / "current"
+        self._layout = StoreLayout(root)
+        self._folder = self._layout.generations
+        self._link = self._layout.current
         self._keep = keep
 
     def publish(self, store: Publishable) -> Generation:
@@ -105,20 +107,29 @@ class Generations:
         Raises:
             StoreError: It could not be copied; the current generation is what it was.
         """
+        new = self._generation(max(self._numbers(), default=0) + 1)
+        making = self._making(new)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            new = self._generation(max(self._numbers(), default=0) + 1)
-            making = self._making(new)
             shutil.rmtree(making, ignore_errors=True)
             store.publish(making)
             files.sync_tree(making)
+            before = self.current()
+            known = digests.by_inode(before.path, self._digests_path(before)) if before else {}
+            digests.write(making, self._digests_path(new), known)
             self._lock_path(new).touch()
             making.rename(new.path)
             files.sync(self._folder)
             self._make_current(new)
         except OSError as error:
             raise StoreError(f"No generation could be made in {self._folder}: {error}.") from error
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
         return new
+
+    def damaged(self, generation: Generation) -> list[Path]:
+        """The files of a generation that are gone or not what they were; none where it has no digests."""
+        return digests.damaged(generation.path, self._digests_path(generation))
 
     def current(self) -> Generation | None:
         """The generation that readers are to open, or None before the first."""
@@ -161,6 +172,7 @@ class Generations:
         for lock in self._folder.glob("*.lock"):
             if not lock.with_suffix("").is_dir():
                 lock.unlink()
+                lock.with_suffix(".sha256").unlink(missing_ok=True)
         if self.current() is None:
             self._link.unlink(missing_ok=True)
             if numbers := self._numbers():
@@ -175,6 +187,7 @@ class Generations:
             making = self._making(generation)
             generation.path.rename(making)
             self._lock_path(generation).unlink()
+            self._digests_path(generation).unlink(missing_ok=True)
             shutil.rmtree(making)
         finally:
             os.close(descriptor)
@@ -189,7 +202,7 @@ class Generations:
         return sorted(int(path.name) for path in self._folder.iterdir() if _NAME.fullmatch(path.name))
 
     def _generation(self, number: int) -> Generation:
-        return Generation(number, self._folder / f"{number:06d}")
+        return Generation(number, self._layout.generation(number))
 
     def _making(self, generation: Generation) -> Path:
         return generation.path.with_name(f"{generation.path.name}.tmp")
@@ -197,8 +210,11 @@ class Generations:
     def _lock_path(self, generation: Generation) -> Path:
         return generation.path.with_name(f"{generation.path.name}.lock")
 
+    def _digests_path(self, generation: Generation) -> Path:
+        return generation.path.with_name(f"{generation.path.name}.sha256")
+
     def _is_lock_of(self, descriptor: int, generation: Generation) -> bool:
-        """Whether the lock file still stands under its name: one that was removed guards nothing."""
+        """Whether the lock file still has its name: one that was removed guards nothing."""
         try:
             return os.path.samestat(os.fstat(descriptor), self._lock_path(generation).stat())
         except FileNotFoundError:

@@ -1,5 +1,5 @@
 """
-What becomes of a literal's spelling in a pyoxigraph store.
+How a pyoxigraph store changes the spelling of a literal.
 
 The store keeps numbers, booleans, dates, times and durations as values: `"01"^^xsd:integer` comes back as `"1"`,
 `"5"^^xsd:int` as `"5"^^xsd:integer`, `"2020-01-01T00:00:00.0"^^xsd:dateTime` without its fraction, `"1"^^xsd:boolean`
@@ -19,7 +19,7 @@ from typing import Final
 from pyoxigraph import Quad, RdfFormat, Store, parse, serialize
 
 VALUED: Final = b'"^^<http://www.w3.org/2001/XMLSchema#'
-"""What stands in every line that may come back with another spelling; all else comes back as it is."""
+"""Part of every line that may come back with another spelling; all else comes back as it is."""
 BATCH: Final = 10_000
 
 

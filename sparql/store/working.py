@@ -18,8 +18,9 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from sparql.errors import StoreError
+from sparql.errors import StoreTaken
 from sparql.store import files
+from sparql.store.layout import StoreLayout
 
 _FOLDER: Final = re.compile(r"working-(\d{6,})")
 
@@ -32,14 +33,14 @@ class WriterLock:
         Take the right.
 
         Raises:
-            StoreError: Another process has it.
+            StoreTaken: Another process has it.
             OSError: The lock file cannot be written.
         """
-        self._descriptor = os.open(root / "writer.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        self._descriptor = os.open(StoreLayout(root).lock, os.O_RDWR | os.O_CREAT, 0o644)
         if not files.locked(self._descriptor, fcntl.LOCK_EX):
             holder = os.read(self._descriptor, 32).decode("ascii", "replace").strip() or "unknown"
             os.close(self._descriptor)
-            raise StoreError(f"{root} is being written by process {holder}; end that process or wait for it.")
+            raise StoreTaken(f"{root} is being written by process {holder}; end that process or wait for it.")
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
 
@@ -55,7 +56,8 @@ class WorkingFolder:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._link = root / "working"
+        self._layout = StoreLayout(root)
+        self._link = self._layout.working
         self._before: Path | None = None
         self._last = 0
 
@@ -79,7 +81,13 @@ class WorkingFolder:
         """
         numbers = [int(match[1]) for path in self._root.iterdir() if (match := _FOLDER.fullmatch(path.name))]
         self._last = max(self._last, *numbers, 0) + 1
-        return self._root / f"working-{self._last:06d}"
+        return self._layout.working_folder(self._last)
+
+    def renew(self) -> None:
+        """Make an empty folder the one in use, in place of one that cannot be opened."""
+        folder = self.next()
+        folder.mkdir()
+        files.point(self._link, folder.name)
 
     def switch(self, folder: Path) -> None:
         """

@@ -21,26 +21,30 @@ class Addresses:
     """
     Tells the clients of requests.
 
+    Attributes:
+        client: Of an address the name of whom it is given to: itself, or the network of an IPv6 customer.
+        trusts: Whether an address is that of a proxy that is believed.
+
     Args:
         proxies: Addresses and networks of the reverse proxies in front, which alone are believed.
     """
 
     def __init__(self, proxies: Iterable[str]) -> None:
         self._proxies = [ip_network(proxy) for proxy in proxies]
-        self._client = lru_cache(maxsize=4096)(_client)
-        self._trusts = lru_cache(maxsize=256)(self._is_proxy)
+        self.client = lru_cache(maxsize=4096)(_client)
+        self.trusts = lru_cache(maxsize=256)(self._is_proxy)
 
     def of(self, scope: Message) -> str:
         """The address of whoever sent a request; all of one IPv6 customer are one."""
         address: str = (scope.get("client") or ("",))[0]
-        if self._proxies and self._trusts(address):
+        if self._proxies and self.trusts(address):
             for before in reversed((header(scope, b"x-forwarded-for") or "").split(",")):
                 if not before.strip():
                     break
                 address = before.strip()
-                if not self._trusts(address):
+                if not self.trusts(address):
                     break
-        return self._client(address)
+        return self.client(address)
 
     def _is_proxy(self, address: str) -> bool:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from sparql.web import openapi
-from sparql.web.catalog import Record
+from sparql.web.documents import clean_of
 from sparql.web.site import context, json_data, page
 
 api = Blueprint("api", __name__)
@@ -35,24 +35,17 @@ def _examples() -> dict[str, str]:
     """Of what this instance has, so that the lines of the page give something."""
     catalog = context().catalog
     found: dict[str, object] = {}
-    provider = next((record for record in catalog.providers() if record.get("version")), None)
+    provider = next((each for each in catalog.providers() if each.version), None)
     if provider is not None:
-        dumps = (provider.get("last_run") or {}).get("dumps", ())
-        found = {
-            "name": provider["name"],
-            "n": provider["version"],
-            "graph": provider["graph"],
-            "iri": provider["graph"],
-        }
-        found["id"] = (provider.get("last_run") or {}).get("id")
-        found["sha256"] = next((dump["sha256"] for dump in dumps), None)
-    seeds = catalog.documents(None, 1)["seeds"]
-    found["hash"] = next((_clean(seed) or seed["hash"] for seed in seeds if seed["download"]), None)
+        run, graph = provider.last_run, provider.graph
+        found = {"name": provider.name, "n": provider.version, "graph": graph, "iri": graph}
+        if run is not None:
+            found |= {"id": run.id, "sha256": next((dump.sha256 for dump in run.dumps), None)}
+    seeds = catalog.documents(None, 1).seeds
+    found["hash"] = next((_clean(seed.download) or seed.hash for seed in seeds if seed.download), None)
     return {name: str(value) for name, value in found.items() if value}
 
 
-def _clean(seed: Record) -> str | None:
-    """The hash of the clean document that the latest download of a seed gave, if it gave one itself."""
-    download = context().catalog.document(seed["download"], 1) or {}
-    clean: str | None = download.get("clean")
-    return clean
+def _clean(download: str) -> str | None:
+    """The hash of the clean document that a download gave itself, or None."""
+    return clean_of(context().catalog.document(download, 1))

@@ -6,25 +6,28 @@ from pathlib import Path
 from typing import Final
 
 from flask import Flask, Response, json, render_template, request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, ServiceUnavailable
 from werkzeug.routing import BaseConverter, IntegerConverter
 
-from sparql.query.cache import Cache
-from sparql.query.edition import Editions
+from sparql.cache.cache import Cache
+from sparql.cache.edition import Editions
+from sparql.cache.recall import Recall
+from sparql.errors import DamagedData
+from sparql.protocol.results import quality
 from sparql.query.federation import Pools
 from sparql.query.limits import QueryLimits
-from sparql.query.recall import Recall
-from sparql.query.results import quality
+from sparql.reports import iso
 from sparql.web.address import Addresses
 from sparql.web.api import api
 from sparql.web.asking import asking
 from sparql.web.catalog import Catalog, Site
 from sparql.web.client import Message, Receive, Send
+from sparql.web.connections import Connections, most
 from sparql.web.documents import Hash, documents
 from sparql.web.downloads import downloads
 from sparql.web.endpoint import PATH, Endpoint
 from sparql.web.entities import Entities, entities
-from sparql.web.figures import ago, duration, first_sentence, moment, number, prose, size
+from sparql.web.figures import ago, day, duration, first_sentence, moment, number, prose, size
 from sparql.web.gateway import Gateway
 from sparql.web.graphs import Graphs
 from sparql.web.headers import OPEN, PAGE, PREFLIGHT
@@ -34,6 +37,8 @@ from sparql.web.runs import runs, step_name
 from sparql.web.site import HTML, JSON, Context, put_context
 from sparql.web.updating import Updating
 from sparql.web.versions import versions
+
+__all__ = ["Application", "QueryLimits", "create_app"]
 
 THREADS: Final = 16
 """Pages and chunks of downloads that are made at once."""
@@ -51,21 +56,22 @@ class Number(IntegerConverter):
     regex = "[0-9]{1,9}"
 
 
-class Application:
-    """The whole front as an ASGI application; its query workers live from start-up to shut-down."""
+class Routes:
+    """Has each request answered by what its address belongs to."""
 
-    def __init__(self, pool: Pools, endpoint: Endpoint, graphs: Graphs, entities: Entities, pages: Gateway) -> None:
-        self._pool = pool
+    def __init__(self, endpoint: Endpoint, graphs: Graphs, entities: Entities, pages: Gateway) -> None:
         self._endpoint = endpoint
         self._graphs = graphs
         self._entities = entities
         self._pages = pages
 
+    def start(self) -> None:
+        """Begin what goes on beside requests; to be called on the event loop."""
+        self._entities.start()
+
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request, or start up and shut down."""
-        if scope["type"] == "lifespan":
-            await self._live(receive, send)
-        elif scope["path"] == PATH:
+        """Answer one request."""
+        if scope["path"] == PATH:
             await self._endpoint(scope, receive, send)
         elif self._entities.covers(scope["path"]):
             await self._entities(scope, receive, send)
@@ -74,12 +80,36 @@ class Application:
         else:
             await self._pages(scope, receive, send)
 
+
+class Application:
+    """The whole front as an ASGI application; its query workers live from start-up to shut-down."""
+
+    def __init__(self, pool: Pools, routes: Routes, connections: Connections) -> None:
+        self._pool = pool
+        self._routes = routes
+        self._connections = connections
+        self._busy = connections.busy
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request, or start up and shut down."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        peer = scope["client"]
+        self._busy.add(peer)
+        try:
+            await self._routes(scope, receive, send)
+        finally:
+            self._busy.discard(peer)
+
     async def _live(self, receive: Receive, send: Send) -> None:
         """Source: ASGI 3.0, "Lifespan Protocol"."""
         while (message := await receive())["type"] == "lifespan.startup":
             self._pool.start()
-            self._entities.start()
+            self._routes.start()
+            self._connections.start()
             await send({"type": f"{message['type']}.complete"})
+        self._connections.stop()
         await self._pool.close()
         await send({"type": f"{message['type']}.complete"})
 
@@ -104,10 +134,12 @@ def create_app(
     questions = Questions(recall, limits, THREADS // 2)
     flask = create_pages(Context(catalog, site, limits, pool.served, questions.ask))
     gateway = Gateway(flask, THREADS)
-    endpoint = Endpoint(recall, editions, gateway, Addresses(site.proxies), Updating(site.operator))
+    addresses = Addresses(site.proxies)
+    endpoint = Endpoint(recall, editions, gateway, addresses, Updating(site.operator))
     taken = (rule.rule.split("/")[1] for rule in flask.url_map.iter_rules())
     graphs = Graphs(endpoint, site, taken)
-    return Application(pool, endpoint, graphs, Entities(endpoint, questions, gateway, graphs, site), gateway)
+    routes = Routes(endpoint, graphs, Entities(endpoint, questions, gateway, graphs, site), gateway)
+    return Application(pool, routes, Connections(addresses, most()))
 
 
 def create_pages(context: Context) -> Flask:
@@ -118,7 +150,7 @@ def create_pages(context: Context) -> Flask:
     app.url_map.converters["int"] = Number
     put_context(app.extensions, context)
     app.jinja_env.globals.update(site=context.site, limits=context.limits)
-    app.jinja_env.filters.update(number=number, size=size, moment=moment, prose=prose)
+    app.jinja_env.filters.update(number=number, size=size, iso=iso, day=day, moment=moment, prose=prose)
     app.jinja_env.filters.update(ago=ago, duration=duration, first_sentence=first_sentence, step_name=step_name)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.register_blueprint(pages)
@@ -130,6 +162,7 @@ def create_pages(context: Context) -> Flask:
     app.register_blueprint(versions)
     app.register_blueprint(api)
     app.register_error_handler(HTTPException, refuse)
+    app.register_error_handler(DamagedData, lambda error: refuse(ServiceUnavailable(error.message)))
     app.after_request(add_headers)
     return app
 

@@ -10,9 +10,9 @@ import pyoxigraph
 from flask import Blueprint, Response, request
 from pyoxigraph import RdfFormat
 
-from sparql.query.description import PREFIXES, Graph, describe
-from sparql.query.results import GRAPHS, SOLUTIONS, prefer, quality
-from sparql.web.catalog import Record
+from sparql.protocol.description import ALL, OTHERS, PREFIXES, Graph, describe
+from sparql.protocol.results import GRAPHS, SOLUTIONS, prefer, quality
+from sparql.reports import ProviderReport
 from sparql.web.examples import Example, read_examples
 from sparql.web.site import HTML, JSON, context, data, json_data, page
 
@@ -43,6 +43,7 @@ def query_page() -> Response:
         query=request.args.get("query") or (examples[0].query if examples else FALLBACK),
         asked=request.args,
         graphs=_graphs(),
+        account=context().site.account,
         examples=[(example, _link(example)) for example in examples],
         solutions=SOLUTIONS,
         results=GRAPHS,
@@ -67,14 +68,16 @@ def _link(example: Example) -> str:
     return f"/sparql?{urlencode({'query': example.query})}"
 
 
-def _graphs() -> list[Record]:
+def _graphs() -> list[ProviderReport]:
     """The providers that have a graph."""
-    return [provider for provider in context().catalog.providers() if provider.get("version")]
+    return [provider for provider in context().catalog.providers() if provider.version]
 
 
 def _description() -> list[pyoxigraph.Triple]:
     here = context()
-    graphs = [
-        Graph(graph["graph"], graph["triples"] or 0, here.catalog.statistics(graph["name"])) for graph in _graphs()
-    ]
-    return list(describe(f"{here.site.base_url}/sparql", graphs, here.limits.union_default_graph))
+    graphs = [Graph(each.graph, each.triples, here.catalog.statistics(each.name)) for each in _graphs()]
+    if here.site.account:
+        graphs.append(Graph(here.site.account))
+    lists = here.limits.own_graphs and len(graphs) - 1 <= here.limits.listed_graphs
+    union = OTHERS if lists else ALL
+    return list(describe(f"{here.site.base_url}/sparql", graphs, union if here.limits.union_default_graph else ""))

@@ -7,6 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from sparql.reports import (
+    DocumentPage,
+    ProviderReport,
+    ProviderSummary,
+    QueueReport,
+    RunReport,
+    SeedList,
+    SeedPage,
+    StatusReport,
+    VersionReport,
+)
+
 Record = dict[str, Any]
 """A JSON object."""
 
@@ -23,66 +35,61 @@ class Catalog(Protocol):
     def exports_dir(self) -> Path:
         """The folder of downloads."""
 
-    def providers(self) -> list[Record]:
-        """The objects of all providers, by name."""
+    def providers(self) -> list[ProviderReport]:
+        """All providers, by name."""
 
-    def outlines(self) -> list[Record]:
-        """
-        The little of all providers that lists show, by name, in the form of their objects.
+    def summaries(self) -> list[ProviderSummary]:
+        """The little of all providers that lists show, by name."""
 
-        `name`, `state`, `version`, `triples`, `modified`, `last_run` (`id`, `started`, `ended`, `outcome`, the last of
-        its `steps` while it runs), `next_check`, `about` (`title`), `trouble` (`at`).
-        """
+    def several(self, names: Sequence[str]) -> list[ProviderReport]:
+        """The providers of these names, by name; of unknown ones none."""
 
-    def several(self, names: Sequence[str]) -> list[Record]:
-        """The objects of these providers, by name; of unknown ones none."""
-
-    def provider(self, name: str) -> Record | None:
-        """The object of a provider, or None."""
+    def provider(self, name: str) -> ProviderReport | None:
+        """A provider, or None."""
 
     def receipt(self, name: str) -> bytes | None:
         """What a provider is told of its dump, as Turtle, or None."""
 
     def statistics(self, name: str) -> Record | None:
-        """What a provider's graph is made of: see `sparql.query.description.Graph`; or None."""
+        """What a provider's graph is made of: see `sparql.protocol.description.Graph`; or None."""
 
-    def versions(self, name: str) -> list[Record]:
-        """
-        The versions of a provider, oldest first.
+    def versions(self, name: str) -> list[VersionReport]:
+        """The versions of a provider, oldest first."""
 
-        Of each `n`, `run` (the id of what made it), `at`, `dataset`, `modified`, `added`, `removed`, `triples`.
-        """
+    def runs(self, name: str) -> list[RunReport]:
+        """The latest runs of a provider, newest first."""
 
-    def runs(self, name: str) -> list[Record]:
-        """The latest runs of a provider, newest first: `started`, `ended`, `outcome`, `version`, `added`, `removed`."""
+    def run(self, name: str, id: int) -> RunReport | None:
+        """One run of a provider, or None."""
 
-    def run(self, name: str, id: int) -> Record | None:
-        """One run of a provider, with its `steps`, or None."""
-
-    def sizes(self, names: Sequence[str], most: int) -> dict[str, list[Record]]:
-        """
-        The last versions of these providers, at most so many of each, oldest first: what became of their sizes.
-
-        Of each `n`, `at`, `added`, `removed`, `triples`.
-        """
+    def sizes(self, names: Sequence[str], most: int) -> dict[str, list[VersionReport]]:
+        """The last versions of these providers, at most so many of each, oldest first."""
 
     def change(self, name: str, n: int) -> Path | None:
-        """A gzip file of the N-Quads unified diff that made a version, or None."""
+        """A gzip file of the N-Quads unified diff that made a version, or None; DamagedData where it is damaged."""
 
     def version(self, name: str, n: int) -> Iterator[bytes] | None:
-        """A version as canonical N-Quads in chunks, or None. An iterator that can be closed is closed."""
+        """
+        A version as canonical N-Quads in chunks, or None. An iterator that can be closed is closed.
 
-    def status(self) -> Record:
+        Raises:
+            DamagedData: What it is made of is damaged.
+        """
+
+    def status(self) -> StatusReport:
         """The state of the instance."""
+
+    def queue(self) -> QueueReport:
+        """What the instance is at."""
 
     def content(self, sha256: str) -> Path | None:
         """Filed bytes by their digest, or None."""
 
-    def documents(self, state: str | None, page: int) -> Record:
-        """A page, from 1, of the seeds in a state, or of all: `seeds`, `pages`, `total`, `states`, `relative`."""
+    def documents(self, state: str | None, page: int) -> SeedList:
+        """A page, from 1, of the seeds in a state, or of all."""
 
-    def document(self, hash: str, page: int) -> Record | None:
-        """A seed with its `downloads`, or a document with its `problems` and a page of its `entries`; or None."""
+    def document(self, hash: str, page: int) -> SeedPage | DocumentPage | None:
+        """A seed with its downloads, or a document with a page of its entries; or None."""
 
     def document_turtle(self, hash: str) -> bytes | None:
         """The same without downloads and entries, as Turtle, or None."""
@@ -112,6 +119,7 @@ class Site:
         base_url: Public address, without a slash at the end.
         title: On every page.
         graph_base: What the IRIs of graphs begin with; they can be read there if it is below `base_url`.
+        account: IRI of the graph in which the instance tells of its own work, or empty.
         queries: Folder of the example queries, or None.
         proxies: Addresses and networks of the reverse proxies in front of the instance.
         operator: Who may send updates, or None if nobody may.
@@ -120,6 +128,7 @@ class Site:
     base_url: str
     title: str = "SPARQL Harvest"
     graph_base: str = ""
+    account: str = ""
     queries: Path | None = None
     proxies: tuple[str, ...] = ()
     operator: Operator | None = None

@@ -81,7 +81,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ChangePage:
     """
     A part of a change.
 
@@ -96,7 +96,7 @@ class Page:
     before: str | None
 
 
-def read(path: Path, after: str = "") -> Page:
+def read(path: Path, after: str = "") -> ChangePage:
     """
     A page of a filed change: the subjects that follow `after`, or the first ones; blank nodes come last.
 
@@ -117,7 +117,7 @@ def read(path: Path, after: str = "") -> Page:
         subjects.append(_subject(term, gone, come))
         rows += len(subjects[-1].rows)
     before = None if not after else _before(removed.passed, added.passed)
-    return Page(tuple(subjects), subjects[-1].iri if more else None, before)
+    return ChangePage(tuple(subjects), subjects[-1].iri if more else None, before)
 
 
 def _subject(term: bytes, gone: Iterator[bytes], come: Iterator[bytes]) -> Subject:

@@ -26,7 +26,7 @@ SEND_S: Final = 60.0
 """How long a client may take to read one chunk."""
 
 
-class Client:
+class WebClient:
     """
     The one who sent a request.
 

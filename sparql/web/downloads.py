@@ -19,8 +19,8 @@ from werkzeug.http import is_resource_modified
 from werkzeug.wsgi import FileWrapper
 
 from sparql.rdf import NQUD
+from sparql.reports import ProviderReport
 from sparql.web import recipes
-from sparql.web.catalog import Record
 from sparql.web.headers import FOREIGN
 from sparql.web.site import HTML, JSON, TURTLE, context, found, json_data, page, preferred
 
@@ -28,7 +28,7 @@ downloads = Blueprint("downloads", __name__)
 
 CHUNK: Final = 1 << 18
 _DATA: Final = re.compile(r"[A-Za-z0-9]{1,100}\.nq\.gz")
-_EXPORT: Final = re.compile(rf"{_DATA.pattern}(?:\.sha256)?|void\.ttl")
+_EXPORT: Final = re.compile(rf"(?:{_DATA.pattern}|void\.ttl)(?:\.sha256)?")
 _RANGE: Final = re.compile(r"bytes=(?:[0-9]{1,18}-[0-9]{0,18}|-(?P<last>[0-9]{1,18}))", re.IGNORECASE)
 _ENTRY: Final = 78
 """Bytes of an index entry of the archive."""
@@ -59,22 +59,44 @@ class Opened:
         return datetime.fromtimestamp(self.written_ns // 1_000_000_000, UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """
+    A file of the exports.
+
+    Attributes:
+        name: Its name.
+        url: Its address.
+        bytes: Its size.
+        modified: When it was last written.
+        sha256: Its digest, or None where it is not known.
+    """
+
+    name: str
+    url: str
+    bytes: int
+    modified: datetime
+    sha256: str | None
+
+
 @downloads.get("/exports/")
 def exports() -> Response:
     """The files there are."""
-    files = [_entry(path) for path in _exported()]
-    chosen = _chosen([str(file["name"]) for file in files])
+    files = [_exported_file(path) for path in _exported()]
+    chosen = _chosen([file.name for file in files])
     if preferred(JSON, HTML) == JSON:
         return json_data(files)
     base = context().site.base_url
-    changed = _changed(context().catalog.providers(), chosen)
+    providers = context().catalog.providers()
+    changed = _changed(providers, chosen)
     return page(
         "exports.html",
         files=files,
+        abouts={f"{provider.name}.nq.gz": provider.about for provider in providers},
         chosen=chosen,
         changed=changed,
         lines=list(recipes.of_export(base, chosen)) if chosen else [],
-        changes=list(recipes.of_changes(base, changed["name"], changed["version"])) if changed else [],
+        changes=list(recipes.of_changes(base, changed.name, changed.version)) if changed else [],
     )
 
 
@@ -120,12 +142,12 @@ def change(name: str, n: int) -> Response:
 def version(name: str, n: int) -> Response:
     """A version, whole."""
     catalog = context().catalog
-    record = next((record for record in catalog.versions(name) if record["n"] == n), None)
+    record = next((record for record in catalog.versions(name) if record.n == n), None)
     if record is None:
         abort(404, _no_version(name, n))
     response = Response(content_type="application/n-quads")
-    if record.get("sha256"):
-        response.set_etag(record["sha256"])
+    if record.sha256:
+        response.set_etag(record.sha256)
         if not is_resource_modified(request.environ, response.headers["ETag"]):
             response.status_code = 304
     if response.status_code == 200 and request.method == "GET":
@@ -207,10 +229,10 @@ def _chosen(names: list[str]) -> str | None:
     return asked or next((name for name in data if name == "all.nq.gz"), next(iter(data), None))
 
 
-def _changed(providers: list[Record], chosen: str | None) -> Record | None:
+def _changed(providers: list[ProviderReport], chosen: str | None) -> ProviderReport | None:
     """A provider with a version before the current one, that of the chosen file first."""
-    known = [provider for provider in providers if (provider.get("version") or 0) > 1]
-    return next((p for p in known if f"{p['name']}.nq.gz" == chosen), next(iter(known), None))
+    known = [provider for provider in providers if provider.version > 1]
+    return next((p for p in known if f"{p.name}.nq.gz" == chosen), next(iter(known), None))
 
 
 def _exported() -> list[Path]:
@@ -220,18 +242,13 @@ def _exported() -> list[Path]:
     return sorted(path for path in folder.iterdir() if _EXPORT.fullmatch(path.name) and path.suffix != ".sha256")
 
 
-def _entry(path: Path) -> dict[str, object]:
+def _exported_file(path: Path) -> ExportedFile:
     opened = open_file(path)
     if opened is None:
         abort(503, "The exports are being replaced; try again.")
     with opened.file:
-        return {
-            "name": path.name,
-            "url": f"{context().site.base_url}/exports/{path.name}",
-            "bytes": opened.length,
-            "modified": opened.modified.isoformat().replace("+00:00", "Z"),
-            "sha256": _digest(path, opened),
-        }
+        url = f"{context().site.base_url}/exports/{path.name}"
+        return ExportedFile(path.name, url, opened.length, opened.modified, _digest(path, opened))
 
 
 def _digest(path: Path, opened: Opened) -> str | None:

@@ -13,17 +13,17 @@ import logging
 import tempfile
 from typing import Final
 
+from sparql.cache.edition import Editions
+from sparql.cache.kept import Result
+from sparql.cache.recall import Asked, Recall
+from sparql.cache.recent import Recent, Reply
 from sparql.errors import ClientGone, QueryMemory, QueryTimeout, SparqlError
+from sparql.protocol.request import METHODS, HttpRequest, QueryRequest, UpdateRequest, read_request
+from sparql.protocol.results import quality
 from sparql.query.answer import trailer
-from sparql.query.edition import Editions
-from sparql.query.kept import Result
-from sparql.query.recall import Asked, Recall
-from sparql.query.recent import Recent, Reply
-from sparql.query.request import METHODS, HttpRequest, QueryRequest, UpdateRequest, read_request
-from sparql.query.results import quality
 from sparql.query.ticket import Ticket
 from sparql.web.address import Addresses
-from sparql.web.client import Client, Message, Receive, Send, encode, header, speaks_1_0
+from sparql.web.client import Message, Receive, Send, WebClient, encode, header, speaks_1_0
 from sparql.web.gateway import Gateway
 from sparql.web.headers import OPEN, PREFLIGHT
 from sparql.web.refusal import refuse
@@ -56,7 +56,7 @@ class Endpoint:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        client, edition = Client(receive, send), self._editions.current()
+        client, edition = WebClient(receive, send), self._editions.current()
         if (reply := self._recently(scope, edition)) is not None:
             await client.reply(200, reply.headers, reply.body)
             return
@@ -76,7 +76,9 @@ class Endpoint:
         finally:
             client.unwatch()
 
-    async def answer(self, request: QueryRequest, scope: Message, client: Client, edition: str | None = None) -> None:
+    async def answer(
+        self, request: QueryRequest, scope: Message, client: WebClient, edition: str | None = None
+    ) -> None:
         """
         Send what a request asks for; `edition` is the current one, if the caller has just looked.
 
@@ -127,7 +129,7 @@ class Endpoint:
         return [*headers, (b"cache-control", FRESH), (b"etag", etag.encode())]
 
 
-async def _send(result: Result, headers: list[tuple[bytes, bytes]], scope: Message, client: Client) -> None:
+async def _send(result: Result, headers: list[tuple[bytes, bytes]], scope: Message, client: WebClient) -> None:
     if result.whole is not None:
         body = b"" if scope["method"] == "HEAD" else result.whole
         await client.reply(200, [*headers, _length(len(result.whole))], body)
@@ -142,7 +144,7 @@ async def _send(result: Result, headers: list[tuple[bytes, bytes]], scope: Messa
         await _send_chunks(result, headers, client)
 
 
-async def _read(scope: Message, client: Client) -> QueryRequest | UpdateRequest | None:
+async def _read(scope: Message, client: WebClient) -> QueryRequest | UpdateRequest | None:
     """The operation that is asked for, or None when a page or a description is wanted."""
     method, accept = scope["method"], header(scope, b"accept")
     query_string = scope["query_string"].decode("latin-1")
@@ -160,7 +162,7 @@ async def _read(scope: Message, client: Client) -> QueryRequest | UpdateRequest 
     )
 
 
-async def _send_chunks(result: Result, headers: list[tuple[bytes, bytes]], client: Client) -> None:
+async def _send_chunks(result: Result, headers: list[tuple[bytes, bytes]], client: WebClient) -> None:
     """
     Send a long result as it comes; one that fails on the way is broken off, never ended.
 
@@ -181,7 +183,7 @@ async def _send_chunks(result: Result, headers: list[tuple[bytes, bytes]], clien
     await client.end()
 
 
-async def _send_spooled(result: Result, headers: list[tuple[bytes, bytes]], client: Client) -> None:
+async def _send_spooled(result: Result, headers: list[tuple[bytes, bytes]], client: WebClient) -> None:
     """Send a long result when all of it is there, with its length; one that is cut is refused."""
     with tempfile.TemporaryFile() as spool:
         async for chunk in result:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, NoReturn
 from urllib.parse import parse_qsl, urlencode
 
@@ -17,18 +18,20 @@ from pyoxigraph import NamedNode
 from werkzeug.exceptions import default_exceptions
 
 from sparql.errors import ClientGone, MethodRefused, SparqlError
-from sparql.query.request import QueryRequest
-from sparql.query.results import GRAPHS, Choice, ResultFormat, prefer, quality
-from sparql.web.catalog import Catalog, Record, Site
-from sparql.web.client import Client, Message, Receive, Send, encode, header
+from sparql.protocol.request import QueryRequest
+from sparql.protocol.results import GRAPHS, Choice, ResultFormat, prefer, quality
+from sparql.reports import ProviderReport, SeedPage, SeedReport, VersionReport
+from sparql.web.catalog import Catalog, Site
+from sparql.web.client import Message, Receive, Send, WebClient, encode, header
 from sparql.web.endpoint import Endpoint
 from sparql.web.entity import LINKS, STATEMENTS, description, known, labels, languages, look
 from sparql.web.gateway import Gateway
 from sparql.web.graphs import METHODS, READABLE, Graphs, iri_at
 from sparql.web.headers import OPEN
+from sparql.web.opening import opening_query
 from sparql.web.questions import Budget, Questions, is_true
 from sparql.web.refusal import RETRY_S, refuse
-from sparql.web.site import HTML, context, is_page, page, page_number
+from sparql.web.site import HTML, Context, context, is_page, page, page_number
 from sparql.web.terms import address, outside, shorten, valid
 
 PATH: Final = "/entity"
@@ -62,29 +65,55 @@ def entity() -> Response:
         refused(error)
     if not found.known and shown_page == links_page == 1:
         abort(404, f"No statement here has <{iri.value}>: not as subject, predicate or object, nor as a graph.")
+    known_sources = sources(here.catalog, (*found.graphs, found.iri))
     return _shown(
         "entity.html",
         entity=found,
+        query=_query(here, found.iri, known_sources) if found.is_graph else "",
         labels=named,
         page=shown_page,
         links_page=links_page,
-        sources=sources(here.catalog, (*found.graphs, found.iri)),
+        sources=known_sources,
         statements_a_page=STATEMENTS,
         links_a_page=LINKS,
     )
 
 
-def sources(catalog: Catalog, graphs: Iterable[str]) -> dict[str, Record]:
-    """The provider of each graph that has one, with the last of its versions as `latest`; else its seed, if known."""
+@dataclass(frozen=True, slots=True)
+class GraphOwner:
+    """
+    Whose graph it is: a provider's or a seed's.
+
+    Attributes:
+        provider: Or None.
+        latest: Its newest version, or None.
+        seed: Or None.
+    """
+
+    provider: ProviderReport | None = None
+    latest: VersionReport | None = None
+    seed: SeedReport | None = None
+
+
+def _query(here: Context, graph: str, known: dict[str, GraphOwner]) -> str:
+    """What to begin with in a graph."""
+    provider = known.get(graph, GraphOwner()).provider
+    return opening_query(graph, here.catalog.statistics(provider.name) if provider else None, here.ask)
+
+
+def sources(catalog: Catalog, graphs: Iterable[str]) -> dict[str, GraphOwner]:
+    """Whose graphs they are; those of nobody that is known are left out."""
     wanted = set(graphs)
-    found = {record["graph"]: record for record in catalog.providers() if record["graph"] in wanted}
-    for graph, record in found.items():
-        found[graph] = {**record, "latest": next(iter(reversed(catalog.versions(record["name"]))), None)}
+    found = {
+        provider.graph: GraphOwner(provider, next(iter(reversed(catalog.versions(provider.name))), None))
+        for provider in catalog.providers()
+        if provider.graph in wanted
+    }
     seeds = ((graph, _SEED.search(graph)) for graph in sorted(wanted - found.keys()))
     for graph, name in itertools.islice((pair for pair in seeds if pair[1]), SEEDS):
         seed = catalog.document(name[1], 1) if name else None
-        if seed is not None and seed["type"] == "seed":
-            found[graph] = {"seed": seed}
+        if isinstance(seed, SeedPage):
+            found[graph] = GraphOwner(seed=seed.seed)
     return found
 
 
@@ -133,7 +162,7 @@ class Entities:
         if scope["path"] == PATH:
             await self._describe(scope, receive, send)
             return
-        client = Client(receive, send)
+        client = WebClient(receive, send)
         if scope["method"] == "OPTIONS":
             await client.reply(204, READABLE, b"")
         elif scope["method"] in METHODS:
@@ -142,7 +171,7 @@ class Entities:
             error = MethodRefused(f"{scope['method']} is refused: what stands here is harvested, and read by GET.")
             await refuse(error, METHODS, scope, client)
 
-    async def _lead(self, scope: Message, client: Client) -> None:
+    async def _lead(self, scope: Message, client: WebClient) -> None:
         iri = iri_at(self._site, scope["path"])
         headers = [("Location", f"{PATH}?{urlencode({'iri': iri})}"), ("Content-Length", "0"), *OPEN]
         await client.reply(303, encode(headers), b"")
@@ -154,7 +183,7 @@ class Entities:
             await self._pages(scope, receive, send)
             return
         iri, form = wanted
-        client = Client(receive, send)
+        client = WebClient(receive, send)
         try:
             if is_true(await self._questions.answer(known(iri))):
                 asked = QueryRequest(description(iri), Choice(None, form), head=scope["method"] == "HEAD")

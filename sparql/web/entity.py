@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode, QuerySolution
 from sparql.errors import SparqlError
 from sparql.rdf import DCTERMS, FOAF, GENID, RDF, RDFS
 from sparql.web.questions import Budget
-from sparql.web.terms import LONG, Label, Labels, Property, Term, Value, best, literal, valid, value
+from sparql.web.terms import LONG, Label, Property, Term, TermLabels, Value, best, literal, valid, value
 
 STATEMENTS: Final = 1000
 """Statements of one page about an IRI, and all that its blank nodes may add."""
@@ -165,25 +165,27 @@ def description(iri: NamedNode) -> str:
     return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {' UNION '.join(parts)} }}"
 
 
-def labels(iris: Iterable[str], languages: Sequence[str], store: Budget) -> Labels:
+def labels(iris: Iterable[str], languages: Sequence[str], store: Budget) -> TermLabels:
     """The names of IRIs in the languages of a reader; without them, and with the reason, if the store fails."""
     wanted = list(dict.fromkeys(iri for iri in iris if GENID not in iri and valid(iri)))[:NAMED]
     if not wanted:
-        return Labels()
+        return TermLabels()
     names = " UNION ".join(f"{{ GRAPH ?g {{ ?i <{name}> ?l }} BIND({n} AS ?n) }}" for n, name in enumerate(NAMING))
     primary = dict.fromkeys((*(tag.partition("-")[0] for tag in languages), "en"))
     read = " || ".join(("LANG(?l) = ''", *(f"LANGMATCHES(LANG(?l), '{tag}')" for tag in primary)))
     query = (
-        f"SELECT ?i ?n (SUBSTR(STR(?l), 1, {NAME}) AS ?text) (LANG(?l) AS ?language) "
+        f"SELECT ?g ?i ?n (SUBSTR(STR(?l), 1, {NAME}) AS ?text) (LANG(?l) AS ?language) "
         f"WHERE {{ VALUES ?i {{ {' '.join(f'<{iri}>' for iri in wanted)} }} {names} "
         f"FILTER(isLITERAL(?l) && ({read})) }} LIMIT {NAMED * 10}"
     )
     try:
         rows = store.rows(query)
     except SparqlError as error:
-        return Labels({}, error.message)
-    found = ((_text(row, "i"), int(_text(row, "n")), _label(row)) for row in rows)
-    return Labels(best(found, languages))
+        return TermLabels(problem=error.message)
+    return best(
+        ((_text(row, "g"), _text(row, "i"), int(_text(row, "n")), _label(row)) for row in rows),
+        languages,
+    )
 
 
 def languages(accepted: Iterable[str]) -> tuple[str, ...]:

@@ -24,15 +24,14 @@ def size(value: int | None) -> str:
     return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
 
 
-def moment(value: str | None) -> str:
+def moment(value: datetime | None) -> str:
     """A time as people read it."""
-    if not value:
-        return "\N{EN DASH}"
-    try:
-        at = datetime.fromisoformat(value)
-    except ValueError:
-        return value
-    return f"{at:%Y-%m-%d %H:%M} UTC" if "T" in value else f"{at:%Y-%m-%d}"
+    return f"{value:%Y-%m-%d %H:%M} UTC" if value else "\N{EN DASH}"
+
+
+def day(value: datetime) -> str:
+    """The day of a time."""
+    return f"{value:%Y-%m-%d}"
 
 
 def prose(message: str) -> Markup:
@@ -55,15 +54,11 @@ def duration(seconds: float | None) -> str:
     return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} days {hours % 24} h"
 
 
-def ago(value: str | None, now: datetime | None = None) -> str:
+def ago(value: datetime | None, now: datetime | None = None) -> str:
     """How long a time is past, or to come, roughly."""
     if not value:
         return "\N{EN DASH}"
-    try:
-        at = datetime.fromisoformat(value)
-    except ValueError:
-        return value
-    past = ((now or datetime.now(UTC)) - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds()
+    past = ((now or datetime.now(UTC)) - value).total_seconds()
     for unit, each in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
         if abs(past) >= each * (2 if unit == "d" else 1):
             amount = f"{abs(past) // each:.0f} {unit}"

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 from werkzeug.wsgi import FileWrapper
 
 from sparql.errors import ClientGone, SparqlError
-from sparql.web.client import Client, Message, Receive, Send, encode, speaks_1_0
+from sparql.web.client import Message, Receive, Send, WebClient, encode, speaks_1_0
 from sparql.web.refusal import refuse
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Gateway:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        client = Client(receive, send)
+        client = WebClient(receive, send)
         try:
             environ = environment(scope, await client.body())
             response = await self._in_thread(lambda: _run(self._application, environ, speaks_1_0(scope)))
@@ -82,7 +82,7 @@ class Gateway:
         else:
             await self._pass_on(response, client)
 
-    async def _pass_on(self, response: Response, client: Client) -> None:
+    async def _pass_on(self, response: Response, client: WebClient) -> None:
         if isinstance(response.chunks, list):
             await client.reply(response.status, response.headers, b"".join(response.chunks))
             return
@@ -93,7 +93,7 @@ class Gateway:
             if isinstance(response.chunks, Closable):
                 await self._in_thread(response.chunks.close)
 
-    async def _stream(self, response: Response, client: Client) -> None:
+    async def _stream(self, response: Response, client: WebClient) -> None:
         iterator = iter(response.chunks)
         await client.start(response.status, response.headers)
         while (chunk := await self._in_thread(lambda: next(iterator, None))) is not None:

@@ -11,10 +11,10 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from sparql.errors import MethodRefused, NotAcceptable, RequestError, SparqlError
-from sparql.query.request import QueryRequest, absolute, decode
-from sparql.query.results import Choice, choose
+from sparql.protocol.request import QueryRequest, absolute, decode
+from sparql.protocol.results import Choice, choose
 from sparql.web.catalog import Site
-from sparql.web.client import Client, Message, Receive, Send, encode, header
+from sparql.web.client import Message, Receive, Send, WebClient, encode, header
 from sparql.web.endpoint import Endpoint
 from sparql.web.headers import OPEN, PREFLIGHT
 from sparql.web.refusal import refuse
@@ -58,7 +58,7 @@ class Graphs:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        client = Client(receive, send)
+        client = WebClient(receive, send)
         try:
             if scope["method"] == "OPTIONS":
                 await client.reply(204, READABLE, b"")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import abort, request
 
-from sparql.web.catalog import Record
+from sparql.reports import ProviderSummary
 from sparql.web.site import page_number
 
 ROWS: Final = 100
@@ -20,17 +21,16 @@ STATES: Final = ("failing", "held", "harvesting", "idle", "disabled")
 """Of providers, those first that somebody has to look at."""
 
 
-def _run(provider: Record, key: str) -> Any:
-    return (provider.get("last_run") or {}).get(key)
+LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
+"""Before all times: what never happened is sorted as if it had been then."""
 
-
-_KEYS: Final[dict[str, tuple[Callable[[Record], Any], bool]]] = {
-    "name": (lambda provider: provider["name"].lower(), False),
-    "state": (lambda provider: STATES.index(provider["state"]), False),
-    "triples": (lambda provider: provider["triples"] or 0, True),
-    "version": (lambda provider: provider["version"] or 0, True),
-    "modified": (lambda provider: provider["modified"] or "", True),
-    "last": (lambda provider: _run(provider, "started") or "", True),
+_KEYS: Final[dict[str, tuple[Callable[[ProviderSummary], Any], bool]]] = {
+    "name": (lambda provider: provider.name.lower(), False),
+    "state": (lambda provider: STATES.index(provider.state), False),
+    "triples": (lambda provider: provider.triples, True),
+    "version": (lambda provider: provider.version, True),
+    "modified": (lambda provider: provider.modified or LONG_AGO, True),
+    "last": (lambda provider: provider.last_run.started if provider.last_run else LONG_AGO, True),
 }
 """What a list can be sorted by, and whether the largest come first."""
 
@@ -54,7 +54,7 @@ class Listing:
         states: How many providers are in each state, of those that there are.
     """
 
-    rows: Sequence[Record]
+    rows: Sequence[ProviderSummary]
     total: int
     matching: int
     page: int
@@ -89,7 +89,7 @@ class Listing:
         return self.link(sort=f"-{key}" if self.sort == key else key, page=1)
 
 
-def listing(providers: Sequence[Record]) -> Listing:
+def listing(providers: Sequence[ProviderSummary]) -> Listing:
     """The page that the address asks for; a mistake in it is told."""
     sort, state = request.args.get("sort", "name"), request.args.get("state", "")
     text = request.args.get("q", "").strip()[:100]
@@ -97,13 +97,13 @@ def listing(providers: Sequence[Record]) -> Listing:
         abort(400, f"`sort` is one of {', '.join(_KEYS)}, or one of them with `-` before it.")
     if state and state not in STATES:
         abort(400, f"`state` is one of {', '.join(STATES)}.")
-    matching = [provider for provider in providers if state in ("", provider["state"]) and _has(provider, text)]
+    matching = [provider for provider in providers if state in ("", provider.state) and _has(provider, text)]
     key, largest = _KEYS[sort.removeprefix("-")]
-    matching.sort(key=lambda provider: provider["name"])
+    matching.sort(key=lambda provider: provider.name)
     matching.sort(key=key, reverse=largest != sort.startswith("-"))
     pages = max(1, math.ceil(len(matching) / ROWS))
     page = page_number("page", max(pages, 1))
-    counts = {each: sum(provider["state"] == each for provider in providers) for each in STATES}
+    counts = {each: sum(provider.state == each for provider in providers) for each in STATES}
     return Listing(
         matching[(page - 1) * ROWS : page * ROWS],
         len(providers),
@@ -117,7 +117,6 @@ def listing(providers: Sequence[Record]) -> Listing:
     )
 
 
-def _has(provider: Record, text: str) -> bool:
-    """Whether its name or a title of its datasets holds a text."""
-    words = [provider["name"], *(about["title"] or "" for about in provider.get("about") or ())]
-    return any(text.lower() in word.lower() for word in words)
+def _has(provider: ProviderSummary, text: str) -> bool:
+    """Whether its name or its title holds a text."""
+    return any(text.lower() in words.lower() for words in (provider.name, provider.title or ""))

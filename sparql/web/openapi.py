@@ -24,7 +24,6 @@ METHODS: Final = ("get", "post")
 _FILE: Final = Path(__file__).with_name("openapi.yaml")
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's where PyYAML was built with it: 0.03 s in place of 0.4 s."""
-_FORM: Final = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class OperationGroup:
     """
     Operations that belong together.
 
@@ -82,11 +81,11 @@ def document(base_url: str, title: str) -> Record:
     return {**source(), "info": info, "servers": [{"url": base_url}]}
 
 
-def groups(base_url: str, examples: Mapping[str, str]) -> tuple[Group, ...]:
+def groups(base_url: str, examples: Mapping[str, str]) -> tuple[OperationGroup, ...]:
     """The operations by tag; `examples` of parameters take the place of those in the document."""
     found = tuple(_operations(base_url, examples))
     return tuple(
-        Group(tag["name"], tag["description"], tuple(o for o in found if tag["name"] in o.told["tags"]))
+        OperationGroup(tag["name"], tag["description"], tuple(o for o in found if tag["name"] in o.told["tags"]))
         for tag in source()["tags"]
     )
 

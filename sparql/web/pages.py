@@ -8,9 +8,11 @@ from typing import Any, Final
 from flask import Blueprint, Response, abort, redirect, render_template
 from werkzeug.wrappers import Response as AnyResponse
 
+from sparql.reports import ProviderSummary, to_json
 from sparql.web import plots
 from sparql.web.catalog import Record
-from sparql.web.listing import Listing, listing
+from sparql.web.listing import LONG_AGO, Listing, listing
+from sparql.web.opening import opening_query
 from sparql.web.runs import took
 from sparql.web.site import HTML, JSON, TURTLE, context, data, found, json_data, page, page_number, preferred
 
@@ -21,7 +23,9 @@ RECENT: Final = 30
 TROUBLED: Final = 12
 """Providers in trouble that the dashboard tells about, the latest; the list has all."""
 VERSIONS: Final = 25
-"""Versions of one page of a provider."""
+"""Versions of one page of a provider, and in its JSON."""
+DATASETS: Final = 20
+"""Datasets of the page of a provider, those first that need somebody."""
 RUNS: Final = 15
 """Runs that the page of a provider lists."""
 
@@ -30,33 +34,33 @@ RUNS: Final = 15
 def dashboard() -> str:
     """The state of all providers at a glance."""
     catalog = context().catalog
-    providers = catalog.outlines()
+    providers = catalog.summaries()
     troubled = [provider for provider in providers if _is_troubled(provider)]
-    troubled.sort(key=lambda provider: (provider.get("trouble") or {}).get("at") or "", reverse=True)
-    first = [provider["name"] for provider in troubled[:TROUBLED]]
-    runs = [provider["last_run"] for provider in providers if provider.get("last_run")]
+    troubled.sort(key=lambda provider: provider.tried or LONG_AGO, reverse=True)
+    first = [provider.name for provider in troubled[:TROUBLED]]
+    runs = [provider.last_run for provider in providers if provider.last_run]
     return render_template(
         "dashboard.html",
         **_list(providers),
         troubled=len(troubled),
-        told=sorted(catalog.several(first), key=lambda provider: first.index(provider["name"])),
-        running=[provider for provider in providers if provider["state"] == "harvesting"],
-        triples=sum(provider.get("triples") or 0 for provider in providers),
-        latest=max((run["ended"] or run["started"] for run in runs), default=None),
+        told=sorted(catalog.several(first), key=lambda provider: first.index(provider.name)),
+        queue=catalog.queue(),
+        triples=sum(provider.triples for provider in providers),
+        latest=max((run.ended or run.started for run in runs), default=None),
     )
 
 
-def _is_troubled(provider: Record) -> bool:
+def _is_troubled(provider: ProviderSummary) -> bool:
     """Whether somebody should look at it; one that is tried again just now is in trouble until that went well."""
-    if provider["state"] == "harvesting":
-        return provider.get("trouble") is not None
-    return provider["state"] in ("failing", "held")
+    if provider.state == "harvesting":
+        return provider.tried is not None
+    return provider.state in ("failing", "held")
 
 
-def _list(providers: list[Record]) -> dict[str, Any]:
+def _list(providers: list[ProviderSummary]) -> dict[str, Any]:
     """What a table of providers needs."""
     listed: Listing = listing(providers)
-    sizes = context().catalog.sizes([provider["name"] for provider in listed.rows], RECENT)
+    sizes = context().catalog.sizes([provider.name for provider in listed.rows], RECENT)
     return {"listed": listed, "sizes": sizes, "plots": plots}
 
 
@@ -65,7 +69,7 @@ def providers() -> Response | str:
     """All providers."""
     if preferred(JSON, HTML) == JSON:
         return providers_json()
-    return page("providers.html", **_list(context().catalog.outlines()))
+    return page("providers.html", **_list(context().catalog.summaries()))
 
 
 @pages.get("/providers.json")
@@ -96,8 +100,10 @@ def provider(name: str) -> AnyResponse | str:
         page=at,
         pages=last,
         runs=catalog.runs(name)[:RUNS],
+        DATASETS=DATASETS,
         plots=plots,
         took=took,
+        query=opening_query(record.graph, catalog.statistics(name), context().ask),
     )
 
 
@@ -109,8 +115,11 @@ def provider_slash(name: str) -> AnyResponse:
 
 @pages.get("/providers/<name:name>.json")
 def provider_json(name: str) -> Response:
-    """One provider as JSON."""
-    return json_data(found(context().catalog.provider(name), name))
+    """One provider as JSON, with its latest versions and the address of all."""
+    catalog = context().catalog
+    record = found(catalog.provider(name), name)
+    newest = catalog.versions(name)[: -VERSIONS - 1 : -1]
+    return json_data(to_json(record) | {"versions": newest, "versions_url": f"/providers/{name}/versions.json"})
 
 
 @pages.get("/providers/<name:name>/statistics.json")
@@ -136,7 +145,7 @@ def provider_turtle(name: str) -> Response:
 @pages.get("/status")
 def status() -> Response:
     """The state of the instance as JSON."""
-    return json_data({**context().catalog.status(), "generation": context().served()})
+    return json_data(to_json(context().catalog.status()) | {"generation": context().served()})
 
 
 @pages.get("/healthz")

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from markupsafe import Markup, escape
 
-from sparql.web.catalog import Record
+from sparql.reports import VersionReport
 from sparql.web.figures import moment, number
 
 COLUMNS: Final = 160
@@ -26,7 +27,7 @@ _MARGIN: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PlotColumn:
     """
     One version, or several that stand beside each other.
 
@@ -43,7 +44,7 @@ class Column:
 
     first: int
     last: int
-    at: str
+    at: datetime
     least: int
     most: int
     triples: int
@@ -57,34 +58,34 @@ class Column:
         return f"{name}, {moment(self.at)}: {change}, {number(self.triples)} triples"
 
 
-def columns(versions: Sequence[Record], most: int = COLUMNS) -> list[Column]:
+def columns(versions: Sequence[VersionReport], most: int = COLUMNS) -> list[PlotColumn]:
     """The versions, oldest first, in at most so many columns."""
     share = max(1, math.ceil(len(versions) / most))
     return [_column(versions[start : start + share]) for start in range(0, len(versions), share)]
 
 
-def _column(versions: Sequence[Record]) -> Column:
+def _column(versions: Sequence[VersionReport]) -> PlotColumn:
     if len(versions) == 1:
         [one] = versions
-        size = one["triples"]
-        return Column(one["n"], one["n"], one["at"], size, size, size, one["added"], one["removed"])
-    sizes = [version["triples"] for version in versions]
+        size = one.triples
+        return PlotColumn(one.n, one.n, one.at, size, size, size, one.added, one.removed)
+    sizes = [version.triples for version in versions]
     last = versions[-1]
-    return Column(
-        versions[0]["n"],
-        last["n"],
-        last["at"],
+    return PlotColumn(
+        versions[0].n,
+        last.n,
+        last.at,
         min(sizes),
         max(sizes),
         sizes[-1],
-        sum(version["added"] for version in versions),
-        sum(version["removed"] for version in versions),
+        sum(version.added for version in versions),
+        sum(version.removed for version in versions),
     )
 
 
-def size_words(versions: Sequence[Record]) -> str:
+def size_words(versions: Sequence[VersionReport]) -> str:
     """What a line of sizes shows: first, last, least, most."""
-    sizes = [version["triples"] for version in versions]
+    sizes = [version.triples for version in versions]
     if len(sizes) == 1:
         return f"Triples in the one version: {number(sizes[0])}"
     return (
@@ -93,39 +94,39 @@ def size_words(versions: Sequence[Record]) -> str:
     )
 
 
-def change_words(versions: Sequence[Record]) -> str:
+def change_words(versions: Sequence[VersionReport]) -> str:
     """What the bars of changes show."""
-    added = max(versions, key=lambda version: version["added"])
-    removed = max(versions, key=lambda version: version["removed"])
+    added = max(versions, key=lambda version: version.added)
+    removed = max(versions, key=lambda version: version.removed)
     last = versions[-1]
     return (
-        f"Changes, logarithmic: most added {number(added['added'])} in version {added['n']}, most removed "
-        f"{number(removed['removed'])} in version {removed['n']}, last +{number(last['added'])} "
-        f"\N{MINUS SIGN}{number(last['removed'])}"
+        f"Changes, logarithmic: most added {number(added.added)} in version {added.n}, most removed "
+        f"{number(removed.removed)} in version {removed.n}, last +{number(last.added)} "
+        f"\N{MINUS SIGN}{number(last.removed)}"
     )
 
 
-def sparkline(versions: Sequence[Record]) -> Markup:
+def sparkline(versions: Sequence[VersionReport]) -> Markup:
     """A small line of the sizes of versions, oldest first; nothing where there is none."""
     return _line(columns(versions), _SMALL, size_words(versions)) if versions else Markup()
 
 
-def change_bars(versions: Sequence[Record]) -> Markup:
+def change_bars(versions: Sequence[VersionReport]) -> Markup:
     """Small bars of what versions added, upwards, and removed, downwards."""
     return _bars(columns(versions, 40), _SMALL, change_words(versions)) if versions else Markup()
 
 
-def size_plot(versions: Sequence[Record]) -> Markup:
+def size_plot(versions: Sequence[VersionReport]) -> Markup:
     """The same as `sparkline` for the width of a page; it is stretched, so it holds no text and no circle."""
     return _line(columns(versions), _LARGE, size_words(versions)) if versions else Markup()
 
 
-def change_plot(versions: Sequence[Record]) -> Markup:
+def change_plot(versions: Sequence[VersionReport]) -> Markup:
     """The same as `change_bars` for the width of a page."""
     return _bars(columns(versions), (_LARGE[0], 110.0), change_words(versions)) if versions else Markup()
 
 
-def _line(shown: Sequence[Column], box: tuple[float, float], words: str) -> Markup:
+def _line(shown: Sequence[PlotColumn], box: tuple[float, float], words: str) -> Markup:
     width, height = box
     low, high = min(column.least for column in shown), max(column.most for column in shown)
     room = height - 2 * _MARGIN
@@ -146,7 +147,7 @@ def _line(shown: Sequence[Column], box: tuple[float, float], words: str) -> Mark
     return _svg(box, words, line + _spots(shown, box))
 
 
-def _bars(shown: Sequence[Column], box: tuple[float, float], words: str) -> Markup:
+def _bars(shown: Sequence[PlotColumn], box: tuple[float, float], words: str) -> Markup:
     width, height = box
     up, down = (max(map(_scaled, each)) for each in ([c.added for c in shown], [c.removed for c in shown]))
     unit = (height - 2) / ((up + down) or 1)
@@ -180,7 +181,7 @@ def _slots(count: int, width: float) -> int:
     return max(count, 12) if width <= _SMALL[0] else count
 
 
-def _spots(shown: Sequence[Column], box: tuple[float, float]) -> str:
+def _spots(shown: Sequence[PlotColumn], box: tuple[float, float]) -> str:
     """What a pointer rests on, in large plots."""
     if box[0] <= _SMALL[0]:
         return ""

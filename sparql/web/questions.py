@@ -14,11 +14,11 @@ from typing import Final
 import pyoxigraph
 from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolution
 
+from sparql.cache.recall import Recall
 from sparql.errors import Overloaded, QueryTimeout, StoreError, TooLarge
+from sparql.protocol.request import QueryRequest
+from sparql.protocol.results import JSON, Choice
 from sparql.query.limits import QueryLimits
-from sparql.query.recall import Recall
-from sparql.query.request import QueryRequest
-from sparql.query.results import JSON, Choice
 from sparql.query.ticket import Ticket
 
 LARGEST: Final = 32 << 20

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from sparql.errors import MethodRefused, SparqlError
-from sparql.web.client import Client, Message, encode, header
+from sparql.web.client import Message, WebClient, encode, header
 from sparql.web.headers import OPEN
 
 RETRY_S: Final = 5
@@ -15,7 +15,7 @@ RETRY_S: Final = 5
 _OPEN: Final = encode([("Vary", "Accept"), *OPEN])
 
 
-async def refuse(error: SparqlError, methods: Sequence[str], scope: Message, client: Client) -> None:
+async def refuse(error: SparqlError, methods: Sequence[str], scope: Message, client: WebClient) -> None:
     """Say why there is no answer, as JSON to those who read JSON and as text to all others."""
     if "json" in (header(scope, b"accept") or ""):
         content_type = b"application/json"

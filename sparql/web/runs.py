@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from flask import Blueprint, Response, abort
 
-from sparql.web.catalog import Record
+from sparql.reports import RunReport, StepReport
 from sparql.web.figures import number, size
 from sparql.web.site import HTML, JSON, context, found, json_data, page, preferred
 
@@ -68,13 +68,13 @@ def run(name: str, id: int) -> Response:
     if preferred(JSON, HTML) == JSON:
         return json_data(record)
     catalog = context().catalog
-    latest = [each["id"] for each in catalog.runs(name) if "id" in each]
+    latest = [each.id for each in catalog.runs(name)]
     return page(
         "run.html",
         provider=found(catalog.provider(name), name),
         run=record,
         steps=steps(record, datetime.now(UTC)),
-        seconds=seconds(record["started"], record["ended"], datetime.now(UTC)),
+        seconds=seconds(record.started, record.ended, datetime.now(UTC)),
         older=max((each for each in latest if each < id), default=None),
         newer=min((each for each in latest if each > id), default=None),
     )
@@ -86,35 +86,35 @@ def run_json(name: str, id: int) -> Response:
     return json_data(_found(name, id))
 
 
-def _found(name: str, id: int) -> Record:
+def _found(name: str, id: int) -> RunReport:
     catalog = context().catalog
-    found(catalog.provider(name), name)
+    provider = found(catalog.provider(name), name)
     record = catalog.run(name, id)
     if record is None:
-        abort(404, f"{name} has no run {id}; /providers/{name} lists its latest ones.")
+        gone = " any more" if id <= (provider.runs_let_go or 0) else ""
+        abort(404, f"{name} has no run {id}{gone}; /providers/{name} lists its latest ones.")
     return record
 
 
-def steps(run: Record, now: datetime) -> list[Step]:
+def steps(run: RunReport, now: datetime) -> list[Step]:
     """The steps of a run, with their places in it; without waiting where the turn came at once."""
-    whole = seconds(run["started"], run["ended"], now) or 1.0
-    shown = [_step(step, run["started"], whole, now) for step in run["steps"]]
+    whole = seconds(run.started, run.ended, now) or 1.0
+    shown = [_step(step, run.started, whole, now) for step in run.steps]
     return [step for step in shown if step.name != STEPS["wait"][0] or step.seconds >= WAITED_S or step.state != "done"]
 
 
-def _step(step: Record, began: str, whole: float, now: datetime) -> Step:
-    name, what = STEPS.get(step["name"], (step["name"], ""))
-    took = seconds(step["started"], step["ended"], now)
-    offset = min(1000.0, 1000 * seconds(began, step["started"], now) / whole)
-    state = "broken" if step["broken"] else "running" if step["ended"] is None else "done"
+def _step(step: StepReport, began: datetime, whole: float, now: datetime) -> Step:
+    name, what = STEPS.get(step.name, (step.name, ""))
+    took = seconds(step.started, step.ended, now)
+    offset = min(1000.0, 1000 * seconds(began, step.started, now) / whole)
+    state = "broken" if step.broken else "running" if step.ended is None else "done"
     width = max(1000 * took / whole, 4.0)
-    return Step(name, what, state, took, min(offset, 1000 - width), min(width, 1000.0), tuple(did(step["figures"])))
+    return Step(name, what, state, took, min(offset, 1000 - width), min(width, 1000.0), tuple(did(step.figures)))
 
 
-def seconds(began: str, ended: str | None, now: datetime) -> float:
+def seconds(began: datetime, ended: datetime | None, now: datetime) -> float:
     """How long something took, or goes on."""
-    end = now if ended is None else datetime.fromisoformat(ended)
-    return max(0.0, (end - datetime.fromisoformat(began)).total_seconds())
+    return max(0.0, ((ended or now) - began).total_seconds())
 
 
 def step_name(name: str) -> str:
@@ -122,17 +122,18 @@ def step_name(name: str) -> str:
     return STEPS.get(name, (name, ""))[0].lower()
 
 
-def took(run: Record) -> float | None:
+def took(run: RunReport) -> float | None:
     """How many seconds a run took; None while it goes on."""
-    return None if run["ended"] is None else seconds(run["started"], run["ended"], datetime.now(UTC))
+    return None if run.ended is None else seconds(run.started, run.ended, datetime.now(UTC))
 
 
-def did(figures: Record) -> Sequence[str]:
+def did(figures: Mapping[str, int | str]) -> Sequence[str]:
     """What a step did, in words."""
     told: list[str] = []
-    if "bytes" in figures:
-        of = f" of {size(figures['of_bytes'])}" if "of_bytes" in figures else ""
-        told.append(size(figures["bytes"]) + of)
+    counts = {key: figure for key, figure in figures.items() if isinstance(figure, int)}
+    if "bytes" in counts:
+        of = f" of {size(counts['of_bytes'])}" if "of_bytes" in counts else ""
+        told.append(size(counts["bytes"]) + of)
     for key, one, many in (
         ("dumps", "dump", "dumps"),
         ("unchanged", "not changed since the last harvest", "not changed since the last harvest"),
@@ -143,10 +144,10 @@ def did(figures: Record) -> Sequence[str]:
         ("left_out", "statement left out", "statements left out"),
         ("vanished_subjects", "subject no longer in the dump", "subjects no longer in the dump"),
     ):
-        if key in figures:
-            told.append(f"{number(figures[key])} {one if figures[key] == 1 else many}")
-    if "added" in figures:
-        told.append(f"+{number(figures['added'])} \N{MINUS SIGN}{number(figures['removed'])}")
+        if key in counts:
+            told.append(f"{number(counts[key])} {one if counts[key] == 1 else many}")
+    if "added" in counts:
+        told.append(f"+{number(counts['added'])} \N{MINUS SIGN}{number(counts['removed'])}")
     if "doing" in figures and "triples" not in figures:
         told.append(f"{figures['doing']} {figures.get('at', '')}".strip())
     if "generation" in figures:

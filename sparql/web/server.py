@@ -20,10 +20,15 @@ from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.log import LogLevels
 
-from sparql.query.sandbox import die_with_parent
+from sparql.log import of_server
+from sparql.web.connections import get_descriptors, most
+from sparql.worker.sandbox import die_with_parent
 
 STOP_S = 5
 """How long running requests may take after the server is told to stop."""
+
+BACKLOG = 4096
+"""Connections that the system keeps until they are taken; it may be set to fewer (`net.core.somaxconn`)."""
 
 
 def run(target: str, host: str, port: int, parent: int | None = None) -> None:
@@ -44,6 +49,7 @@ def run(target: str, host: str, port: int, parent: int | None = None) -> None:
     """
     if parent is not None:
         die_with_parent(parent)
+    get_descriptors()
     # Granian shares a port that another instance of it has, and panics at one that another program has.
     socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     server = Granian(
@@ -52,10 +58,13 @@ def run(target: str, host: str, port: int, parent: int | None = None) -> None:
         port=port,
         interface=Interfaces.ASGI,
         workers=1,
+        backlog=BACKLOG,
+        backpressure=most(),  # What Granian takes at once are connections, idle or not.
         http=HTTPModes.http1,
         loop=Loops.uvloop,
         websockets=False,
         log_level=LogLevels.warning,
+        log_dictconfig=of_server(),
         workers_kill_timeout=STOP_S,
     )
     # What is imported now is shared with the child, as long as neither's collector of garbage writes to it.

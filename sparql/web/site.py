@@ -11,9 +11,10 @@ from typing import Any, Final
 from flask import Response, abort, current_app, make_response, render_template, request
 
 from sparql.errors import StoreError
+from sparql.protocol.results import quality
 from sparql.query.limits import QueryLimits
-from sparql.query.results import quality
-from sparql.web.catalog import Catalog, Record, Site
+from sparql.reports import ProviderReport, to_json
+from sparql.web.catalog import Catalog, Site
 from sparql.web.vocabulary import Vocabulary
 
 HTML: Final = "text/html"
@@ -79,8 +80,8 @@ def data(body: bytes | str, media_type: str) -> Response:
 
 
 def json_data(value: object) -> Response:
-    """A JSON document."""
-    return data(json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n", JSON)
+    """A JSON document of values, or of reports."""
+    return data(json.dumps(to_json(value), ensure_ascii=False, indent=1) + "\n", JSON)
 
 
 def page(template: str, **values: object) -> Response:
@@ -103,8 +104,8 @@ def is_page(text: str, last: int) -> bool:
     return _NUMBER.fullmatch(text) is not None and 1 <= int(text) <= last
 
 
-def found(record: Record | None, name: str) -> Record:
-    """The record, or an answer that there is no such provider."""
+def found(record: ProviderReport | None, name: str) -> ProviderReport:
+    """The provider, or an answer that there is no such provider."""
     if record is None:
         abort(404, f"There is no provider {name!r} here; /providers/ lists them.")
     return record

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Generic, TypeVar
 from typing import Literal as OneOf
 from urllib.parse import quote
 
@@ -51,6 +51,9 @@ NAMESPACES: Final = {
 }
 """Prefixes that readers know, with their namespaces."""
 
+_NAMING_THINGS: Final = frozenset({"dbp", "dbr", "wd", "wdt"})
+"""Prefixes whose names are numbers or those of things, which labels tell better."""
+
 PLAIN: Final = frozenset({f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString"})
 """Datatypes that need not be told."""
 
@@ -58,6 +61,7 @@ _PREFIXES: Final = {namespace: prefix for prefix, namespace in NAMESPACES.items(
 _NAME: Final = re.compile(r"(?P<namespace>.*[/#])(?P<local>[^/#?\s]+)", re.DOTALL)
 _DIGITS: Final = 8
 
+K = TypeVar("K")
 Kind = OneOf["iri", "blank", "literal", "triple"]
 
 
@@ -136,6 +140,13 @@ def shorten(iri: str) -> str:
     return iri if found is None or prefix is None else f"{prefix}:{found['local']}"
 
 
+def is_shared(iri: str) -> bool:
+    """Whether an IRI is a term of a vocabulary that readers know: it is called by its prefix, whoever labels it."""
+    found = _NAME.fullmatch(iri)
+    prefix = _PREFIXES.get(found["namespace"]) if found else None
+    return prefix is not None and prefix not in _NAMING_THINGS
+
+
 def address(iri: str) -> str:
     """The address of the page about an IRI."""
     return f"/entity?iri={quote(iri, safe=':/')}"
@@ -161,38 +172,67 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class TermLabels:
     """
     The names of IRIs for one reader.
 
     Attributes:
-        known: By IRI.
+        known: By IRI, the best that any graph gives.
+        own: By graph and IRI, the best that this graph gives.
+        graph: The graph whose statements are shown, or empty.
         problem: Why names are missing, or empty.
     """
 
     known: Mapping[str, Label] = field(default_factory=dict)
+    own: Mapping[tuple[str, str], Label] = field(default_factory=dict)
+    graph: str = ""
     problem: str = ""
 
-    def of(self, iri: str) -> Label:
-        """The label of an IRI, else the IRI, shortened."""
-        return self.known.get(iri) or Label(shorten(iri))
+    def within(self, graph: str) -> TermLabels:
+        """The names among the statements of one graph."""
+        return replace(self, graph=graph)
+
+    def of(self, iri: str, is_term: bool = False) -> Label:
+        """
+        What an IRI is called: a term of a known vocabulary by its prefix, all else as its graph calls it.
+
+        What the graph does not name, another one may, unless it is a predicate or class: who describes things of
+        others gives no new meaning to their words.
+        """
+        if is_shared(iri):
+            return Label(shorten(iri))
+        label = self.own.get((self.graph, iri))
+        if label is None and not (is_term and self.graph):
+            label = self.known.get(iri)
+        return label or Label(shorten(iri))
 
 
-def best(found: Iterable[tuple[str, int, Label]], languages: Sequence[str]) -> dict[str, Label]:
+def best(found: Iterable[tuple[str, str, int, Label]], languages: Sequence[str]) -> TermLabels:
     """
-    The label of each IRI that its reader likes best.
+    The labels that a reader likes best.
 
     Args:
-        found: IRI, place of the predicate among those that name things, and label.
+        found: Graph, IRI, place of the predicate among those that name things, and label.
         languages: Tags, the preferred one first.
     """
-    ranks: dict[str, tuple[int, int, str]] = {}
-    chosen: dict[str, Label] = {}
-    for iri, place, label in found:
+    known, own = _Best[str](), _Best[tuple[str, str]]()
+    for graph, iri, place, label in found:
         rank = (_rank(label.language.lower(), languages), place, label.text)
-        if label.text and (iri not in ranks or rank < ranks[iri]):
-            ranks[iri], chosen[iri] = rank, label
-    return chosen
+        known.offer(iri, rank, label)
+        own.offer((graph, iri), rank, label)
+    return TermLabels(known.chosen, own.chosen)
+
+
+class _Best(Generic[K]):
+    """The label of the lowest rank for each key."""
+
+    def __init__(self) -> None:
+        self.chosen: dict[K, Label] = {}
+        self._ranks: dict[K, tuple[int, int, str]] = {}
+
+    def offer(self, key: K, rank: tuple[int, int, str], label: Label) -> None:
+        if label.text and (key not in self._ranks or rank < self._ranks[key]):
+            self._ranks[key], self.chosen[key] = rank, label
 
 
 def _rank(tag: str, languages: Sequence[str]) -> int:

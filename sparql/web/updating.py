@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from sparql.errors import ForbiddenError
-from sparql.query.request import NO_UPDATES, UpdateRequest
+from sparql.protocol.request import NO_UPDATES, UpdateRequest
 from sparql.web.catalog import Operator
-from sparql.web.client import Client, Message, encode, header
+from sparql.web.client import Message, WebClient, encode, header
 from sparql.web.headers import OPEN
 
 THREADS: Final = 8
@@ -31,7 +31,7 @@ class Updating:
         self._operator = operator
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="update")
 
-    async def answer(self, request: UpdateRequest, scope: Message, client: Client) -> None:
+    async def answer(self, request: UpdateRequest, scope: Message, client: WebClient) -> None:
         """
         Carry out an update and send what became of it; it goes on if the client goes away.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,8 @@ from sparql.web import changes
 from sparql.web.entity import labels, languages
 from sparql.web.questions import Budget
 from sparql.web.refusal import RETRY_S
-from sparql.web.site import HTML, JSON, context, found, json_data, preferred
-from sparql.web.terms import LONGEST, Labels, address, outside, shorten
+from sparql.web.site import HTML, JSON, context, found, json_data, page_number, preferred
+from sparql.web.terms import LONGEST, TermLabels, address, outside, shorten
 
 versions = Blueprint("versions", __name__)
 
@@ -25,7 +26,30 @@ WAIT_S: Final = 1.0
 LABELS_S: Final = 3.0
 """What labels may take: the page is of use without them."""
 
+ROWS: Final = 100
+"""Versions of one page of their list."""
+LAST_PAGE: Final = 1_000_000
+"""The last page that may be asked for; those behind the end of a list are empty."""
+
 log = logging.getLogger(__name__)
+
+
+@versions.get("/providers/<name:name>/versions.json")
+def versions_json(name: str) -> Response:
+    """All versions of a provider, the newest first, a page at a time."""
+    catalog = context().catalog
+    found(catalog.provider(name), name)
+    newest = catalog.versions(name)[::-1]
+    page = page_number("page", LAST_PAGE)
+    return json_data(
+        {
+            "name": name,
+            "total": len(newest),
+            "page": page,
+            "pages": max(1, math.ceil(len(newest) / ROWS)),
+            "versions": newest[(page - 1) * ROWS : page * ROWS],
+        }
+    )
 
 
 @versions.get("/providers/<name:name>/versions/<int:n>")
@@ -33,7 +57,7 @@ def version(name: str, n: int) -> Response:
     """What a version changed, a page of subjects at a time; its record as JSON."""
     catalog = context().catalog
     provider = found(catalog.provider(name), name)
-    known = {record["n"]: record for record in catalog.versions(name)}
+    known = {record.n: record for record in catalog.versions(name)}
     if n not in known:
         there = f"it has {len(known)}, up to {max(known)}" if known else "it has none yet"
         abort(404, f"{name} has no version {n}: {there}.")
@@ -49,10 +73,10 @@ def version(name: str, n: int) -> Response:
             version=known[n],
             older=n - 1 if n - 1 in known else None,
             newer=n + 1 if n + 1 in known else None,
-            run=catalog.run(name, known[n].get("run", 0)),
+            run=catalog.run(name, known[n].run),
             page=page,
             after=after,
-            labels=_labels(page) if page else Labels(),
+            labels=_labels(page).within(provider.graph) if page else TermLabels(),
             address=address,
             outside=outside,
             shorten=shorten,
@@ -69,7 +93,7 @@ def _after() -> str:
     return after
 
 
-def _read(path: Path, name: str, n: int) -> changes.Page:
+def _read(path: Path, name: str, n: int) -> changes.ChangePage:
     if not READERS.acquire(timeout=WAIT_S):
         abort(429, "Too many pages of changes are being made; try again in a while.", retry_after=RETRY_S)
     try:
@@ -77,20 +101,20 @@ def _read(path: Path, name: str, n: int) -> changes.Page:
     except (OSError, EOFError, SyntaxError, ValueError) as error:
         log.error("The change %s cannot be read: %s", path, error)
         abort(
-            500,
-            f"The file of the change that made version {n} of {name} is damaged; `harvest verify {name}` tells more.",
+            503,
+            f"The file of the change that made version {n} of {name} is damaged; `harvest rebuild {name}` mends it.",
         )
     finally:
         READERS.release()
 
 
-def _labels(page: changes.Page) -> Labels:
+def _labels(page: changes.ChangePage) -> TermLabels:
     here = context()
     tags = languages(request.accept_languages.values())
     return labels(_mentioned(page), tags, Budget(here.ask, min(LABELS_S, here.limits.timeout_s)))
 
 
-def _mentioned(page: changes.Page) -> Iterator[str]:
+def _mentioned(page: changes.ChangePage) -> Iterator[str]:
     for subject in page.subjects:
         yield from (row.predicate for row in subject.rows)
     yield from (subject.iri for subject in page.subjects)

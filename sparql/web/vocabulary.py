@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Final
 
+from sparql.reports import ProviderSummary
 from sparql.web.catalog import Catalog, Record
 from sparql.web.terms import NAMESPACES
 
@@ -29,31 +30,24 @@ class Vocabulary:
 
     def document(self, catalog: Catalog) -> bytes:
         """Classes and properties of all graphs with their counts, and the prefixes that shorten them, as JSON."""
-        graphs = [record for record in catalog.outlines() if record.get("version")]
+        graphs = [provider for provider in catalog.summaries() if provider.version]
         edition = tuple(_edition(graph) for graph in graphs)
         # One thread counts, and the others find what it made.
         with self._lock:
             known, document = self._kept
             if known == edition:
                 return document
-            figures = [catalog.statistics(graph["name"]) for graph in graphs]
+            figures = [catalog.statistics(graph.name) for graph in graphs]
             document = json.dumps(_counted(figures), ensure_ascii=False, indent=1).encode() + b"\n"
             # What was not counted with its version is when it is exported, and no version tells that.
             self._kept = (None, b"") if None in figures else (edition, document)
             return document
 
 
-def _edition(graph: Record) -> Hashable:
+def _edition(graph: ProviderSummary) -> Hashable:
     """What no other state of a graph has, even if it was forgotten and harvested anew."""
-    run = graph.get("last_run") or {}
-    return (
-        graph["name"],
-        graph["version"],
-        graph.get("triples"),
-        graph.get("modified"),
-        run.get("id"),
-        run.get("ended"),
-    )
+    run = graph.last_run
+    return graph.name, graph.version, graph.triples, graph.modified, run and run.id, run and run.ended
 
 
 def _counted(figures: Sequence[Record | None]) -> Record:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harvest.archive.history import Archive
-from harvest.archive.layout import Name, named, walk
+from harvest.archive.layout import HashName, named, walk
 from harvest.archive.statements import predecessors, statements
 from harvest.errors import StorageError, UnknownName
 from tests.archive.preston import made_by_preston, unpacked
@@ -63,7 +63,7 @@ def test_an_archive_without_logs_has_no_history() -> None:
 def test_a_url_that_gave_the_same_twice_has_two_versions(tmp_path: Path) -> None:
     """Newest first, with the times of the log, from an archive that Preston made in 2024."""
     archive = Archive(unpacked("data-two-versions", tmp_path))
-    content = Name("ea8fac7c65fb589b0d53560f5251f74f9e9b243478dcb6b3ea79b5e36449c8d9")
+    content = HashName("ea8fac7c65fb589b0d53560f5251f74f9e9b243478dcb6b3ea79b5e36449c8d9")
     found = [(v.at, v.name) for v in archive.versions("https://example.org")]
     assert found == [
         (datetime(2024, 1, 24, 23, 16, 5, 802000, tzinfo=UTC), content),
@@ -116,7 +116,7 @@ def test_a_log_of_2018_is_read(tmp_path: Path) -> None:
         "^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n"
         f"<http://x/c> <http://purl.org/pav/hasVersion> <hash://sha256/{'4' * 64}> .\n"
     )
-    name = Name("5" * 64)
+    name = HashName("5" * 64)
     (tmp_path / name.digest).write_text(log)
     second, first = Archive(tmp_path, name).versions()
     assert (first.url, first.at) == ("http://x/a b", datetime(2018, 9, 5, tzinfo=UTC))

@@ -9,10 +9,10 @@ import pytest
 
 from harvest.archive.content import ContentStore
 from harvest.archive.index import HAS_VERSION, PREVIOUS_VERSION, ROOT, Index, query_hash
-from harvest.archive.layout import Name, place
+from harvest.archive.layout import HashName, place
 from harvest.errors import StorageError
 
-A, B = Name("a" * 64), Name("b" * 64)
+A, B = HashName("a" * 64), HashName("b" * 64)
 
 
 @pytest.fixture
@@ -68,16 +68,16 @@ def test_an_entry_is_written_once(index: Index) -> None:
 
 def test_of_many_writers_one_wins(index: Index) -> None:
     """A rename would let the last one win, and both believe that they did."""
-    won: list[Name] = []
+    won: list[HashName] = []
 
-    def write(value: Name) -> None:
+    def write(value: HashName) -> None:
         try:
             index.put(ROOT, HAS_VERSION, value)
         except StorageError:
             return
         won.append(value)
 
-    threads = [threading.Thread(target=write, args=(Name(f"{n:064x}"),)) for n in range(8)]
+    threads = [threading.Thread(target=write, args=(HashName(f"{n:064x}"),)) for n in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

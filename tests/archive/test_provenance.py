@@ -12,10 +12,10 @@ import pytest
 from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, parse
 
 from harvest.archive.history import versions_in
-from harvest.archive.layout import Name
+from harvest.archive.layout import HashName
 from harvest.archive.provenance import facts_of, log_lines, new_activity
 from harvest.archive.statements import predecessors
-from harvest.model import Capture, Crawl, Download, Note, Validators
+from harvest.model import Capture, CrawlLog, Download, Note, Validators
 from tests.archive.preston import made_by_preston
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -43,12 +43,12 @@ FAILED = Download(
     reason="http://x/gone.nt answered 404",
     informed=GIVEN.activity,
 )
-CRAWL = Crawl(
+CRAWL = CrawlLog(
     "urn:uuid:00000000-0000-4000-8000-00000000000c", NOW, NOW + timedelta(seconds=2), "b" * 64, (GIVEN, FAILED)
 )
 
 
-def lines(crawl: Crawl = CRAWL) -> list[str]:
+def lines(crawl: CrawlLog = CRAWL) -> list[str]:
     return b"".join(log_lines(crawl, "https://h.example")).decode().splitlines()
 
 
@@ -95,7 +95,7 @@ def test_a_log_names_the_one_before_and_nothing_else_as_used(tmp_path: Path) -> 
     """Preston takes every hash that is prov:usedBy for a log."""
     path = tmp_path / "log"
     path.write_text("\n".join(lines()) + "\n")
-    assert predecessors(path) == [Name("b" * 64)]
+    assert predecessors(path) == [HashName("b" * 64)]
     path.write_text("\n".join(lines(replace(CRAWL, previous=None))) + "\n")
     assert predecessors(path) == []
 
@@ -113,8 +113,8 @@ def test_what_a_rebuild_needs_is_told_and_read_back(tmp_path: Path) -> None:
     """Base IRI and media type decide how the bytes are read; they are nowhere else when the ledger is lost."""
     path = tmp_path / "log"
     path.write_bytes(b"".join(log_lines(CRAWL, "https://h.example")))
-    given, failed = versions_in(path, Name("e" * 64))
-    assert (given.url, given.at, given.name) == ("http://x/void.ttl", GIVEN.ended, Name(DIGEST))
+    given, failed = versions_in(path, HashName("e" * 64))
+    assert (given.url, given.at, given.name) == ("http://x/void.ttl", GIVEN.ended, HashName(DIGEST))
     assert (given.media_type, given.final_url, given.activity) == ("text/turtle", "http://x/b.ttl", GIVEN.activity)
     assert (failed.name, failed.reason, failed.at) == (None, "http://x/gone.nt answered 404", FAILED.ended)
     text = "\n".join(lines())

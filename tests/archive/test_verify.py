@@ -7,15 +7,15 @@ from pathlib import Path
 from harvest.archive.content import ContentStore
 from harvest.archive.history import Archive
 from harvest.archive.index import PREVIOUS_VERSION, Index
-from harvest.archive.layout import Name, named, walk
+from harvest.archive.layout import HashName, named, walk
 from harvest.archive.provenance import INVALIDATED
-from harvest.archive.verify import State, verify
+from harvest.archive.verify import FileState, verify
 from tests.archive.preston import made_by_preston, unpacked
 
 CONTENT = "hash://sha256/ea8fac7c65fb589b0d53560f5251f74f9e9b243478dcb6b3ea79b5e36449c8d9"
 
 
-def states(archive: Archive, *, hashing: bool = True) -> dict[str, State]:
+def states(archive: Archive, *, hashing: bool = True) -> dict[str, FileState]:
     checks = list(verify(archive, hashing=hashing))
     assert len({check.iri for check in checks}) == len(checks)
     return {check.iri: check.state for check in checks}
@@ -34,14 +34,14 @@ def test_a_sound_archive_is_ok(tmp_path: Path) -> None:
 def test_damage_and_loss_fail(tmp_path: Path) -> None:
     """With the size and hash that the damaged bytes have now."""
     source = unpacked("data-two-versions", tmp_path)
-    path = Archive(source).path(Name(CONTENT.removeprefix("hash://sha256/")))
+    path = Archive(source).path(HashName(CONTENT.removeprefix("hash://sha256/")))
     path.write_bytes(path.read_bytes()[:-1])
     check = next(check for check in verify(Archive(source)) if check.iri == CONTENT)
-    assert (check.verdict, check.state, check.bytes) == ("FAIL", State.INVALID, 1255)
+    assert (check.verdict, check.state, check.bytes) == ("FAIL", FileState.INVALID, 1255)
     assert check.computed not in (None, CONTENT)
-    assert states(Archive(source), hashing=False)[CONTENT] is State.PRESENT
+    assert states(Archive(source), hashing=False)[CONTENT] is FileState.PRESENT
     path.unlink()
-    assert states(Archive(source))[CONTENT] is State.MISSING
+    assert states(Archive(source))[CONTENT] is FileState.MISSING
 
 
 def test_what_preston_finds_missing_is_missing() -> None:
@@ -58,14 +58,14 @@ def test_bytes_kept_by_md5_are_checked_by_md5() -> None:
     newest = named("hash://md5/b1a9328ef8106189402f566a6100e39d")
     archive = Archive(made_by_preston() / "cmd" / "history" / "datacontent", newest)
     assert newest is not None
-    assert states(archive)[newest.uri] is State.VALID
+    assert states(archive)[newest.uri] is FileState.VALID
 
 
 def test_what_is_named_otherwise_is_skipped(tmp_path: Path) -> None:
     """A line or an entry of an archive has a name of its own, and no bytes of its own."""
     log = f"<http://x> <http://purl.org/pav/hasVersion> <zip:{CONTENT}!/a.csv> .\n"
     (tmp_path / ("5" * 64)).write_text(log)
-    checks = {check.iri: check for check in verify(Archive(tmp_path, Name("5" * 64)), hashing=False)}
+    checks = {check.iri: check for check in verify(Archive(tmp_path, HashName("5" * 64)), hashing=False)}
     assert checks[f"zip:{CONTENT}!/a.csv"].verdict == "SKIP"
 
 
@@ -74,9 +74,9 @@ def test_pruned_bytes_are_skipped_until_they_are_captured_again(tmp_path: Path) 
     pruned = f'<{CONTENT}> <{INVALIDATED}> "2026-01-01T00:00:00Z" .\n'
     given = f"<http://x> <http://purl.org/pav/hasVersion> <{CONTENT}> .\n"
     log = tmp_path / ("5" * 64)
-    for text, state in ((given + pruned, State.PRUNED), (given + pruned + given, State.MISSING)):
+    for text, state in ((given + pruned, FileState.PRUNED), (given + pruned + given, FileState.MISSING)):
         log.write_text(text)
-        assert states(Archive(tmp_path, Name(log.name)), hashing=False)[CONTENT] is state
+        assert states(Archive(tmp_path, HashName(log.name)), hashing=False)[CONTENT] is state
 
 
 def test_a_log_that_hides_the_one_before_fails(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_log_that_hides_the_one_before_fails(tmp_path: Path) -> None:
 
     digest = hashlib.sha256(forged.read_bytes()).hexdigest()
     ContentStore(source).file(forged, digest)
-    Index(source).put(PREVIOUS_VERSION, newest.uri, Name(digest))
+    Index(source).put(PREVIOUS_VERSION, newest.uri, HashName(digest))
     failed = [check for check in verify(Archive(source)) if check.verdict == "FAIL"]
-    assert [(check.iri, check.state) for check in failed] == [(Name(digest).uri, State.UNCHAINED)]
+    assert [(check.iri, check.state) for check in failed] == [(HashName(digest).uri, FileState.UNCHAINED)]
     assert len(list(walk(source))) == 7

@@ -7,7 +7,6 @@ exception, a breach of the content security policy, a request to any other host.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -15,10 +14,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
 
-from harvest.settings import Settings
+from harvest.config.settings import Settings
 from tests.browser.instance import Place, running
+from tests.debian import require
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = (
@@ -32,7 +32,8 @@ ARGUMENTS = (
     "--disable-dev-shm-usage",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",
 )
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 Open = Callable[..., Page]
 
 
@@ -94,8 +95,7 @@ def browser() -> Iterator[Browser]:
     """
     A browser for a module: as long as it is there its event loop is in the way of tests that have their own.
     """
-    if not CHROMIUM.is_file():
-        pytest.fail(f"{CHROMIUM} is not there; on Debian: apt-get install chromium", pytrace=False)
+    require("chromium")
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield started
@@ -125,7 +125,7 @@ def open_page(browser: Browser, instance: str, watch: Watch) -> Iterator[Open]:
             values: dict[str, object] = {"base_url": instance, "locale": "en-GB", "timezone_id": "UTC"} | options
             context = browser.new_context(service_workers="block", **values)  # type: ignore[arg-type] # by name
             contexts.callback(context.close)
-            context.set_default_timeout(PATIENCE_MS * (2 if os.environ.get("CI") else 1))
+            context.set_default_timeout(PATIENCE_MS)
             watch.over(context)
             return context.new_page()
 

@@ -25,13 +25,13 @@ from typing import Any
 
 import yaml
 
-from harvest.config import load_settings
+from harvest.catalog.providers import SCHEDULE, Schedule
+from harvest.config.loader import load_settings
+from harvest.config.settings import Settings
 from harvest.model import Outcome
-from harvest.pipeline import Desk, opened
-from harvest.seeds import seed_hash
-from harvest.serve import Front
-from harvest.settings import Settings
-from harvest.status import SCHEDULE, Schedule
+from harvest.model.seeds import seed_hash
+from harvest.pipeline import Harvester, opened
+from harvest.service.serve import Front
 from tests.browser.releases import START, Release, description, published
 from tests.ports import free_port
 from tests.provider import ProviderServer, serving
@@ -144,22 +144,22 @@ def _harvest(settings: Settings, providers: ProviderServer) -> None:
         ((release, name) for name in HARVESTED for release in published(name)),
         key=lambda entry: (entry[0].at, entry[1]),
     )
-    with opened(settings, clock, _kill) as workshop:
-        workshop.ledger.set_meta(SCHEDULE, Schedule(START, 3600).dump())
-        desk = Desk(workshop)
+    with opened(settings, clock, _kill) as running:
+        running.ledger.set_meta(SCHEDULE, Schedule(START, 3600).dump())
+        harvester = Harvester(running)
         for release, name in due:
             clock.move(release.at + timedelta(hours=1))
             _publish(providers, name, release)
-            desk.look(name)
-            outcomes[name] = desk.work(name)[-1].outcome
-        if workshop.roster.get("buoys"):
-            desk.look("buoys")
-        _seed(desk, providers)
-        desk.export()
+            harvester.look(name)
+            outcomes[name] = harvester.work(name)[-1].outcome
+        if running.roster.get("buoys"):
+            harvester.look("buoys")
+        _seed(harvester, providers)
+        harvester.export()
         _publish(providers, "floats", published("floats")[0])
-        desk.look("floats")
+        harvester.look("floats")
         with suppress(Killed):
-            desk.work("floats")
+            harvester.work("floats")
     assert outcomes == OUTCOMES, f"the instance is not what the tests take it for: {outcomes}"
 
 
@@ -169,7 +169,7 @@ def _publish(providers: ProviderServer, name: str, release: Release) -> None:
     providers.put(f"/{name}/void.ttl", description(name, url, release, dump))
 
 
-def _seed(desk: Desk, providers: ProviderServer) -> None:
+def _seed(harvester: Harvester, providers: ProviderServer) -> None:
     """Four seeds: one that is RDF and loaded, an archive, one that is missing, one that nobody can download."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -181,7 +181,7 @@ def _seed(desk: Desk, providers: ProviderServer) -> None:
     )
     several = providers.put("/seeds/all.zip", packed.getvalue(), "application/zip")
     uris = [found, several, f"{providers.url}/seeds/missing.ttl"]
-    seeds = desk.workshop.ledger.seeds
-    seeds.add_all([*uris, "lost.nt"], desk.workshop.clock(), 100 * 86400)
-    desk.seeding.run([])
-    desk.seeding.load(seed_hash(found))
+    seeds = harvester.instance.ledger.seeds
+    seeds.add_all([*uris, "lost.nt"], harvester.instance.clock(), 100 * 86400)
+    harvester.seeding.run([])
+    harvester.seeding.load(seed_hash(found))

@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
-from harvest import show
+from harvest.service.log import quiet_log
 from tests.browser.conftest import ARGUMENTS, CHROMIUM
 from tests.browser.instance import SHIP, Place, running
 from tests.browser.releases import START
@@ -107,7 +107,7 @@ def main(folder: Path) -> None:
     """Take all pictures, into a folder."""
     if not CHROMIUM.is_file():
         sys.exit(f"{CHROMIUM} is not there; on Debian: apt-get install chromium")
-    show.quiet_log()
+    quiet_log()
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="screenshots-") as made:
         _stop_clocks(Path(made) / "clock")

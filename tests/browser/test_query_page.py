@@ -13,15 +13,15 @@ import pytest
 from playwright.sync_api import Locator, Page, Request, expect
 from pyoxigraph import Literal, NamedNode, Quad
 
-from harvest.settings import Settings
+from harvest.config.settings import Settings
 from sparql.query.limits import QueryLimits
 from sparql.rdf import XSD
 from tests.browser.conftest import Watch
 from tests.browser.test_accessibility import judged, prepare
 from tests.processes import is_running, seconds_of
-from tests.query.stores import BASE, Shelf, graph, items
+from tests.query.stores import BASE, SeedCatalog, graph, items
 from tests.web.instance import Server, serve
-from tests.web.records import RECORDS
+from tests.web.records import RECORDS, file_records
 from tests.web.test_breaking import workers
 
 Open = Callable[..., Page]
@@ -46,8 +46,8 @@ EXAMPLE = f"# Ships and when they were built\n# With their length.\n{SHIPS}\n"
 def lone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with one query worker, a low limit of rows, and values that are large or hostile."""
     folder = tmp_path_factory.mktemp("catalog")
-    (folder / "catalog.json").write_text(json.dumps(RECORDS), "utf-8")
-    shelf = Shelf(tmp_path_factory.mktemp("store"))
+    file_records(folder, RECORDS)
+    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
     wide = (Quad(NamedNode(f"{BASE}{n}"), WIDE, Literal(f"{n} {'x' * 2000}"), graph("a")) for n in range(4500))
     hostile = [
         Quad(NamedNode("javascript:alert(1)"), HOSTILE, Literal("<img src=x onerror=alert(1)>\t\\n{{s}}"), graph("a")),
@@ -286,7 +286,7 @@ def test_a_chart_shows_numbers_by_date_and_says_them(page: Page) -> None:
 
 def test_a_chart_has_bars_for_names(page: Page) -> None:
     """Counts by class are what people chart most."""
-    page.goto(link("SELECT ?class (COUNT(*) AS ?n) { ?s a ?class } GROUP BY ?class"))
+    page.goto(link("SELECT ?class (COUNT(*) AS ?n) { GRAPH ?g { ?s a ?class } } GROUP BY ?class"))
     expect(message(page)).to_contain_text("rows")
     chart = view(page, "chart")
     expect(chart.locator("rect.bar").nth(3)).to_be_visible()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,8 +11,9 @@ import requests
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad
 
 from sparql.query.limits import QueryLimits
-from tests.query.stores import BASE, Shelf, items
+from tests.query.stores import BASE, SeedCatalog, items
 from tests.web.instance import Server, serve
+from tests.web.records import file_records
 
 LABEL: Final = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
 STARS: Final = "http://stars.example/"
@@ -87,10 +87,10 @@ def front(folder: Path, limits: QueryLimits, quads: Callable[[str], Iterable[Qua
     """
     shelf_root = folder / "store"
     shelf_root.mkdir()
-    (folder / "catalog.json").write_text(json.dumps({"providers": [], "versions": {}, "runs": {}}), "utf-8")
+    file_records(folder, {"providers": [], "versions": {}, "runs": {}})
     server = serve(folder, shelf_root, limits, healthy=False)
     try:
-        Shelf(shelf_root).add(quads(server.url))
+        SeedCatalog(shelf_root).add(quads(server.url))
         _wait(server)
     except BaseException:
         server.stop()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.debian import require
 
 HERE = Path(__file__).parent
 PACKAGES = HERE.parent / "node" / "node_modules"
@@ -21,12 +22,10 @@ def run(*words: str | Path, package: str) -> subprocess.CompletedProcess[str]:
     """
     What a program said, and its exit code.
 
-    The test fails without it, and names the Debian package that has it.
+    Without the Debian package that has the program the test is skipped.
     """
-    program = shutil.which(str(words[0]))
-    if program is None:
-        pytest.fail(f"{words[0]} is not there; on Debian: apt-get install {package}")
-    return _run([program, *words[1:]])
+    require(package)
+    return _run([*words])
 
 
 def _run(words: list[str | Path], environ: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,7 +30,23 @@ def described(
     media_type: str | None = "text/turtle",
     features: Mapping[str, str] | None = None,
 ) -> Description:
-    """What is read from a description; text gets the usual prefixes when it is to be Turtle."""
+    """
+    What is read from a description; text gets the usual prefixes when it is to be Turtle.
+
+    Without the note on features: `noted` gives it, and most of the descriptions here have none, for shortness.
+    """
+    description = noted(folder, body, url, media_type, features)
+    return replace(description, findings=tuple(f for f in description.findings if f.kind != "feature-absent"))
+
+
+def noted(
+    folder: Path,
+    body: str | bytes,
+    url: str = URL,
+    media_type: str | None = "text/turtle",
+    features: Mapping[str, str] | None = None,
+) -> Description:
+    """What is read from a description, with all its findings."""
     path = folder / "description"
     turtle = isinstance(body, str) and media_type == "text/turtle"
     path.write_bytes(body if isinstance(body, bytes) else ((PREFIXES if turtle else "") + body).encode())

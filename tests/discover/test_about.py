@@ -1,4 +1,4 @@
-"""What a description tells people of a dataset."""
+"""What a description says of a dataset."""
 
 from __future__ import annotations
 

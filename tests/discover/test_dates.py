@@ -39,6 +39,20 @@ AFTERNOON = datetime(2015, 12, 4, 14, 25, 44, tzinfo=UTC)
         ("2015-12-31T24:00:00Z", datetime(2016, 1, 1, tzinfo=UTC)),
         ("2015-12", datetime(2015, 12, 1, tzinfo=UTC)),
         ("2015-12-05:00", datetime(2015, 12, 1, 5, tzinfo=UTC)),
+        ("2015-12-4", DECEMBER),
+        ("2015/12/4", DECEMBER),
+        ("2015-12-4Z", DECEMBER),
+        ("2015-12-4T2:00:00+02:00", DECEMBER),
+        ("2015-12-04 14:25:44 GMT", AFTERNOON),
+        ("2015-3", datetime(2015, 3, 1, tzinfo=UTC)),
+        ("Fri, 04 Dec 2015 14:25:44 GMT", AFTERNOON),
+        ("fri, 4 Dec 2015 16:25:44 +0200", AFTERNOON),
+        ("04 Dec 2015 14:25", AFTERNOON.replace(second=0)),
+        ("Friday, 04-Dec-2015 14:25:44 UTC", AFTERNOON),
+        ("2015-12-03T23:59:60Z", DECEMBER),
+        ("2015-12-03T23:59:60.5", DECEMBER),
+        ("2015-12-04T02:59:60+03:00", DECEMBER),
+        ("Thu, 03 Dec 2015 23:59:60 GMT", DECEMBER),
         ("2018", datetime(2018, 1, 1, tzinfo=UTC)),
         ("2018Z", datetime(2018, 1, 1, tzinfo=UTC)),
         # Not December in the zone -04, which a careless reader makes of it.
@@ -58,7 +72,9 @@ def test_a_date_is_read(written: str, expected: datetime) -> None:
     [
         *("", "test", "2015-13-01", "2015-02-29", "2015-00", "0000", "-0044", "04.12.2015", "12/04/2015", "yesterday"),
         *("15", "201512", "99999-01-01", "2015-12-04T25:00:00", "0001-01-01T00:00:00+14:00", "9999-12-31T24:00:00"),
-        "٢٠١٥-١٢",
+        "9999-12-31T23:59:60",
+        *("٢٠١٥-١٢", "2015-12-4-5", "Fri, 04 Dez 2015 14:25:44 GMT", "Fri, 31 Nov 2015 14:25:44 GMT", "4 Dec 2015"),
+        *("2015-12-04T14:60:60", "2015-12-04T14:25:61", "Fri, 04 Dec 2015 14:25:44 EST"),
     ],
 )
 def test_what_is_no_date_is_none(written: str) -> None:

@@ -133,6 +133,16 @@ def test_no_rdf_format_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
+    "name", ["a.hdt", "a.hdt.gz", "a.hdt.index.v1-1", "a.HDT.index.v1-2", "a.nt.idx", "a.nt.gz.md5"]
+)
+def test_binary_files_and_what_stands_beside_them_are_no_dumps(tmp_path: Path, name: str) -> None:
+    """Their bytes cost a download, and fail the dataset."""
+    description = described(tmp_path, f"{HEAD}<{name}>, <d.ttl> .")
+    assert only(description).dumps == (SITE + "data/d.ttl",)
+    assert kinds(description) == ["dump-not-rdf"]
+
+
+@pytest.mark.parametrize(
     ("url", "expected"),
     [
         ("http://h/a.ttl", "ttl"),

@@ -8,7 +8,7 @@ import pytest
 
 from harvest.discover.features import KNOWN
 from harvest.model import Coverage
-from tests.discover.describe import described, kinds, only, told
+from tests.discover.describe import described, kinds, noted, only, told
 
 DUMP = "void:dataDump <d.ttl> ; dcterms:modified '2020-01-01'"
 
@@ -45,10 +45,28 @@ def test_a_known_feature_is_heard(tmp_path: Path, feature: str) -> None:
     "features", ["", "void:feature <http://www.w3.org/ns/formats/Turtle> ;", "void:feature 'x', [] ;"]
 )
 def test_without_one_a_dataset_is_full(tmp_path: Path, features: str) -> None:
-    """Format IRIs, words and blank nodes say nothing of it."""
-    description = described(tmp_path, f"<#d> a void:Dataset ; {features} {DUMP} .")
+    """Format IRIs, words and blank nodes say nothing of it, which is a note and stops nothing."""
+    description = noted(tmp_path, f"<#d> a void:Dataset ; {features} {DUMP} .")
     assert only(description).coverage is Coverage.FULL
-    assert kinds(description) == []
+    [finding] = description.findings
+    assert (finding.kind, finding.fatal) == ("feature-absent", False)
+    assert "<http://provider.example/data/void.ttl#d> says full or partial" in finding.message
+
+
+def test_datasets_without_a_feature_are_told_once_for_all(tmp_path: Path) -> None:
+    """A description of thousands has one note; a part of what has a feature needs none."""
+    body = "".join(f"<#{name}> a void:Dataset ; {DUMP.replace('d.ttl', name)} . " for name in ("a.ttl", "b.ttl"))
+    assert "#a.ttl> (and of 1 more) says" in told(noted(tmp_path, body), "feature-absent").message
+    whole = f"<#w> a void:Dataset ; void:feature gl:FullDump ; void:subset <#a> . <#a> {DUMP} ."
+    assert kinds(noted(tmp_path, whole)) == []
+
+
+def test_a_dataset_and_its_subset_that_both_have_dumps_are_named(tmp_path: Path) -> None:
+    """Each would take the place of what the other says, which nobody expects."""
+    body = f"""<#w> a void:Dataset ; void:feature gl:FullDump ; void:subset <#a> ; {DUMP} .
+        <#a> void:dataDump <a.ttl> ; dcterms:modified '2020-01-01' ."""
+    finding = told(noted(tmp_path, body), "datasets-overlap")
+    assert "#a> is a subset of" in finding.message and "#w>, and both have dumps" in finding.message
 
 
 def test_both_are_taken_as_partial(tmp_path: Path) -> None:

@@ -212,12 +212,18 @@ def test_a_date_of_its_own_wins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ahead", "expected"), [(timedelta(hours=20), []), (timedelta(days=2), ["modified-in-future"])]
 )
-def test_a_date_far_in_the_future_is_told_and_used(tmp_path: Path, ahead: timedelta, expected: list[str]) -> None:
-    """Until then no new date of that provider will be newer."""
+def test_a_date_far_in_the_future_is_told_and_does_not_count(
+    tmp_path: Path, ahead: timedelta, expected: list[str]
+) -> None:
+    """Until then no new date of that provider would be newer."""
     date = NOW + ahead
-    description = described(tmp_path, f"<#d> a void:Dataset ; {DUMP} ; dcterms:modified '{date.isoformat()}' .")
-    assert only(description).modified == date
+    said = f"<#d> a void:Dataset ; {DUMP} ; dcterms:modified '{date.isoformat()}'"
+    description = described(tmp_path, f"{said} .")
+    assert only(description).modified == (None if expected else date)
     assert kinds(description) == expected
+    both = described(tmp_path, f"{said} , '2020-01-01' .")
+    assert only(both).modified == (datetime(2020, 1, 1, tzinfo=UTC) if expected else date)
+    assert kinds(both) == expected
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from harvest.config.settings import HttpSettings
 from harvest.fetch.client import Client, Surroundings
 from harvest.fetch.guard import Sockaddr, look_up
-from harvest.settings import HttpSettings
 from tests.fetch.server import Answer, Server
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import gzip
 import socket
 import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from time import monotonic
 
 import pytest
 
-from harvest.errors import RefusedError, StatusError, TransferError
+from harvest.errors import RefusedError, StatusError, TooSlowError, TransferError
 from harvest.model import Limits
 from tests.fetch.conftest import Bench
 from tests.fetch.server import End, Request, Step, broken, chunks, drip, reply
@@ -92,6 +95,48 @@ def test_a_server_that_drips_is_cut_off(bench: Bench, begin: bytes, data: bytes)
     assert bench.files() == []
 
 
+@pytest.mark.parametrize(("begin", "data"), DRIPS.values(), ids=DRIPS)
+def test_a_transfer_below_the_floor_is_given_up(bench: Bench, begin: bytes, data: bytes) -> None:
+    """At once, as another try would take as long; the total limit is a day, which is too long for those who wait."""
+
+    def answer(request: Request) -> object:
+        yield begin
+        yield from drip(data, 0.05)(request)
+
+    server = bench.serve(answer)  # type: ignore[arg-type]  # a generator of steps
+    client = bench.client(min_rate=100_000, min_rate_s=0.3, read_s=0.3)
+    with pytest.raises(
+        TooSlowError, match=r"too slow: [\d,]+ bytes came in 0.3 s, and http.min_rate asks for 100,000 a second"
+    ) as caught:
+        client.get(server.url("/d"), into=bench.into)
+    assert caught.value.url == server.url("/d")
+    assert caught.value.retriable
+    assert (len(server.requests), bench.naps, bench.files()) == (1, [], [])
+
+
+def test_a_transfer_above_the_floor_may_take_its_time(bench: Bench) -> None:
+    """The floor is measured anew in each span of time, and a pause at the begin is part of the first."""
+
+    def answer(request: Request) -> object:
+        yield reply(Content_Length=40)
+        yield from drip(bytes(40), 0.02)(request)
+
+    server = bench.serve(answer)  # type: ignore[arg-type]  # a generator of steps
+    client = bench.client(min_rate=1, min_rate_s=0.4, read_s=0.4)
+    assert client.get(server.url(), into=bench.into).capture.length == 40
+
+
+def test_without_a_floor_any_server_is_waited_for(bench: Bench) -> None:
+    """Until the total limit."""
+
+    def answer(request: Request) -> object:
+        yield reply(Content_Length=9)
+        yield from drip(bytes(9), 0.1)(request)
+
+    server = bench.serve(answer)  # type: ignore[arg-type]  # a generator of steps
+    assert bench.client(min_rate=0, min_rate_s=0.1, read_s=0.5).get(server.url(), into=bench.into).capture.length == 9
+
+
 def test_a_page_of_an_error_that_drips_is_cut_soon(bench: Bench) -> None:
     """It is worth two seconds, whatever the total limit; the status counts."""
 
@@ -135,15 +180,47 @@ def test_a_silent_server_is_given_up(bench: Bench) -> None:
         bench.client(read_s=0.2, retries=1).get(server.url(), into=bench.into)
 
 
-def test_a_connection_that_is_not_answered_is_given_up(bench: Bench) -> None:
-    """A full queue of connections stands in for a host that drops packets."""
+@contextmanager
+def unanswered() -> Iterator[str]:
+    """A URL whose connection is never answered: a full queue of connections stands in for a host that drops packets."""
     with socket.socket() as listener, socket.socket() as first, socket.socket() as second:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
         for filler in (first, second):
             filler.setblocking(False)
             filler.connect_ex(listener.getsockname())
-        with pytest.raises(TransferError, match=r"cannot be reached \(no connection in 0.2 s\)"):
-            bench.client(connect_s=0.2, retries=0).get(
-                f"http://127.0.0.1:{listener.getsockname()[1]}/", into=bench.into
-            )
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+
+def test_a_connection_that_is_not_answered_is_given_up(bench: Bench) -> None:
+    """At its own time limit."""
+    with unanswered() as url, pytest.raises(TransferError, match=r"cannot be reached \(no connection in 0.2 s\)"):
+        bench.client(connect_s=0.2, retries=0).get(url, into=bench.into)
+
+
+def test_a_connection_that_is_not_answered_ends_with_the_client(bench: Bench) -> None:
+    """A shutdown does not wait for the time limit of a host that drops packets."""
+    with unanswered() as url, ThreadPoolExecutor(1) as threads:
+        client = bench.client(connect_s=60)
+        running = threads.submit(client.get, url, into=bench.into)
+        assert not wait([running], 0.3).done
+        client.close()
+        with pytest.raises(TransferError, match="stopped"):
+            running.result(20)
+
+
+def test_a_server_that_drips_ends_with_the_client(bench: Bench) -> None:
+    """Each byte would have been waited for once more."""
+
+    def answer(request: Request) -> object:
+        yield reply(Content_Length=1000)
+        yield from drip(bytes(1000), 0.05)(request)
+
+    server = bench.serve(answer)  # type: ignore[arg-type]  # a generator of steps
+    client = bench.client()
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(client.get, server.url(), into=bench.into)
+        assert not wait([running], 0.3).done
+        client.close()
+        with pytest.raises(TransferError, match="stopped"):
+            running.result(20)

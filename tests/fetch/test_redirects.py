@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harvest.errors import RefusedError, StatusError, TransferError
+from harvest.errors import FetchError, RefusedError, StatusError, TransferError
 from harvest.model import Validators
 from tests.fetch.conftest import Bench
 from tests.fetch.server import Answer, End, Request, Step, moved, reply
@@ -157,3 +157,14 @@ def test_a_large_redirect_page_is_not_read(bench: Bench) -> None:
     server = bench.serve(page + bytes(100_000), reply(b"x"))
     assert bench.client().get(server.url(), into=bench.into).capture.length == 1
     assert [request.connection for request in server.requests] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "location", ["http://[bad/x", "//[::1", "http://[fe80::1%25eth0]/", "http://x:99999999/", "/\x00"]
+)
+def test_a_redirect_to_what_is_no_url_is_an_error(bench: Bench, location: str) -> None:
+    """Whatever the parser of URLs makes of it."""
+    server = bench.serve(moved(location))
+    with pytest.raises(FetchError) as caught:
+        bench.client(retries=0).get(server.url("/a"), into=bench.into)
+    assert server.url("/a") in f"{caught.value.url} {caught.value.asked}"

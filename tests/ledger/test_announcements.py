@@ -112,7 +112,7 @@ def test_what_was_superseded_meanwhile_stays_so(made: Ledger) -> None:
     made.announcements.fetched(old.id, (capture(),))
     new = made.announcements.add("a", FULL, NOW)
     made.announcements.fetched(old.id, (capture(),))
-    made.announcements.postpone(old.id, later(1))
+    made.announcements.postpone(old.id, NOW)
     made.announcements.settle(old.id, "held")
     assert state(made, old.id) == "superseded"
     assert made.announcements.held("a") == []
@@ -124,17 +124,19 @@ def test_what_failed_waits_until_its_time_and_is_fetched_anew(made: Ledger) -> N
     found = announced(made)
     made.announcements.fetched(found.id, (capture(),))
     assert made.announcements.failures(found.id) == 0
-    assert made.announcements.postpone(found.id, later(2)) == 1
+    assert made.announcements.postpone(found.id, later(1)) == 1
     assert waiting(made, 1.999) == []
     assert [(f.id, s) for f, s in made.announcements.waiting(later(2))] == [(found.id, "seen")]
     assert made.announcements.postpone(found.id, later(5)) == 2
+    assert waiting(made, 6.999) == []
+    assert waiting(made, 7) == [found.id]
     assert made.announcements.failures(found.id) == 2
 
 
 def test_a_failing_one_does_not_keep_others_waiting(made: Ledger) -> None:
     """Of other providers and datasets."""
     found = announced(made)
-    made.announcements.postpone(found.id, later(60))
+    made.announcements.postpone(found.id, later(59))
     others = [made.announcements.add("b", FULL, NOW), made.announcements.add("a", dataset(OTHER), NOW)]
     assert waiting(made) == others
 
@@ -143,7 +145,7 @@ def test_what_waits_can_be_hurried(made: Ledger) -> None:
     """`harvest run NAME` tries at once what failed before, and only of that provider."""
     first, second = announced(made, "a"), announced(made, "b")
     for found in (first, second):
-        made.announcements.postpone(found.id, later(60))
+        made.announcements.postpone(found.id, later(59))
     made.announcements.hurry("a")
     assert waiting(made) == [first.id]
     assert made.announcements.failures(first.id) == 1
@@ -175,14 +177,14 @@ def test_approval_is_remembered_over_a_failure(made: Ledger) -> None:
     found = announced(made)
     made.announcements.settle(found.id, "held")
     made.announcements.approve("a")
-    made.announcements.postpone(found.id, later(1))
+    made.announcements.postpone(found.id, NOW)
     assert waiting(made, 1) == [found.id]
     assert made.announcements.approved(found.id)
 
 
 def test_asking_what_waits_writes_nothing(made: Ledger, tmp_path: Path) -> None:
     """A tick over a thousand unchanged providers must not touch the disk."""
-    made.announcements.postpone(announced(made).id, later(60))
+    made.announcements.postpone(announced(made).id, NOW)
     made.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     before = {
         path.name: (path.stat().st_mtime_ns, path.stat().st_size, path.read_bytes()) for path in tmp_path.iterdir()

@@ -1,4 +1,4 @@
-"""The ledger knows what each URL gave, which log tells of it, and which bytes something leads to."""
+"""The ledger knows what each URL gave, which log holds it, and which bytes something leads to."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_download_comes_back_as_it_was_filed(downloads: Downloads) -> None:
         (download(2, None), None),
         (download(1, "a"), None),
     ]
-    downloads.sealed(LOG, downloads.untold())
+    downloads.sealed(LOG, downloads.unlogged())
     assert {r.log for r in downloads.history("http://x/a")} == {LOG.digest}
     assert downloads.logs() == [LOG] == [downloads.last_log()]
     assert not downloads.waits()
@@ -65,7 +65,7 @@ def test_a_log_is_adopted_with_what_it_tells(downloads: Downloads) -> None:
     """Rows that wait are marked, those that are not there are made, those of other logs stay theirs."""
     earlier = LogRecord("e" * 64, "urn:uuid:earlier", START, START)
     downloads.add(download(1, "a"))
-    downloads.sealed(earlier, downloads.untold())
+    downloads.sealed(earlier, downloads.unlogged())
     downloads.add(download(2, "b"))
     note = Note("urn:uuid:n", START, "<http://a> <http://b> <http://c> .\n")
     downloads.note(note)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from harvest.ledger import Database, Described, Ledger, Step
+from harvest.ledger import Database, Described, Ledger, StepRecord
 from harvest.ledger.requests import BROKEN_OFF, UPDATE
-from harvest.model import Coverage, Finding, Outcome, Validators
+from harvest.model import Coverage, Finding, Note, Outcome, Validators
 from tests.ledger.samples import GRAPH, IRI, NOW, announced, capture, dataset, later, ledger, version
 
 FINDING = Finding("wash", "cannot be parsed", "http://example.org/é.nt", 3, 4, "<a> <b>", fatal=True)
@@ -50,22 +50,22 @@ def test_a_description_is_remembered_until_it_fails(made: Ledger) -> None:
     """A failure forgets the validators, so that a mended description is read though the server says 304."""
     validators = Validators('"x"', "yesterday")
     odd = (FINDING, Finding("odd", "something"), Finding("another", "thing"))
-    made.described("a", Described("http://example.org/void", "e" * 64, validators, odd))
+    made.described.file("a", Described("http://example.org/void", "e" * 64, validators, odd), NOW)
     record = made.provider("a")
     assert record is not None
     assert (record.url, record.description, record.validators) == ("http://example.org/void", "e" * 64, validators)
     assert made.findings("a") == odd
     assert made.findings("b") == ()
 
-    made.undescribed("a", (FINDING,), later(5))
-    made.undescribed("a", (FINDING,), later(9))
+    made.undescribed("a", (FINDING,), NOW, later(5))
+    made.undescribed("a", (FINDING,), NOW, later(9))
     record = made.provider("a")
     assert record is not None
     assert (record.description, record.validators, record.failures) == (None, Validators(), 2)
     assert record.retry_at == later(9)
     assert made.findings("a") == (FINDING,)
 
-    made.described("a", Described("http://example.org/void", "f" * 64, Validators(), ()))
+    made.described.file("a", Described("http://example.org/void", "f" * 64, Validators(), ()), NOW)
     record = made.provider("a")
     assert record is not None
     assert (record.retry_at, record.failures) == (None, 0)
@@ -86,7 +86,7 @@ def test_a_run_comes_back_as_it_was_filed(made: Ledger) -> None:
     assert (run.outcome, run.dataset, run.modified, run.coverage) == ("held", IRI, NOW, "full")
     assert (run.added, run.removed, run.vanished, run.version) == (5, 6, 4, None)
     assert (run.dumps, run.findings) == ((DUMP,), (FINDING,))
-    assert run.steps == (Step("wash", NOW, later(1), broken=False, figures={}),)
+    assert run.steps == (StepRecord("wash", NOW, later(1), broken=False, figures={}),)
     assert made.run(id + 1) is None
 
 
@@ -240,9 +240,9 @@ def test_runs_that_a_crash_left_open_are_ended(made: Ledger) -> None:
 def test_a_forgotten_provider_leaves_nothing(made: Ledger) -> None:
     """And another stays as it is."""
     commit(made, 1)
-    made.described("a", Described("http://example.org/void", "e" * 64, Validators(), (FINDING,)))
+    made.described.file("a", Described("http://example.org/void", "e" * 64, Validators(), (FINDING,)), NOW)
     announced(made, "b")
-    made.forget("a")
+    made.forget("a", Note("urn:uuid:0", NOW, ""))
     assert made.provider("a") is None
     for table in ("dataset", "announcement", "run", "version", "finding"):
         assert made.database.rows(f"SELECT * FROM {table} WHERE provider = 'a'") == []

@@ -10,7 +10,7 @@ import pytest
 
 from harvest.ledger import Clean, Ledger, hashes_of
 from harvest.model import Capture, Content, Hop, Part, Problem, Snapshot, Status
-from harvest.seeds import download_hash, entry_hash, seed_hash
+from harvest.model.seeds import download_hash, entry_hash, seed_hash
 from tests.ledger.samples import NOW, capture, later, ledger
 
 URI = "http://example.org/dump.tar"

@@ -15,7 +15,7 @@ import pytest
 
 from harvest.ledger import Database, Ledger
 from harvest.ledger.schema import MIGRATIONS
-from harvest.model import Coverage, Outcome
+from harvest.model import Coverage, Note, Outcome
 from tests.ledger.samples import NOW, announced, capture, dataset, later, ledger, version
 from tests.unprivileged import ROOT
 
@@ -45,12 +45,12 @@ def test_a_step_begins_where_the_one_before_ends(made: Ledger) -> None:
 def test_figures_are_of_the_step_in_hand(made: Ledger) -> None:
     """What was told before gives way, as how far it was says nothing at its end; a step that ended stays as it is."""
     run = made.start_run("a", NOW, announced(made), "fetch")
-    made.steps.tell(run, {"bytes": 1, "of_bytes": 2})
-    made.steps.tell(run, {"bytes": 5})
+    made.steps.record(run, {"bytes": 1, "of_bytes": 2})
+    made.steps.record(run, {"bytes": 5})
     made.steps.begin(run, "wash", later(1))
-    made.steps.tell(run, {"at": 'a/ö "b"'})
+    made.steps.record(run, {"at": 'a/ö "b"'})
     made.end_run(run, Outcome.COMMITTED, later(2))
-    made.steps.tell(run, {"bytes": 9})
+    made.steps.record(run, {"bytes": 9})
     assert [step.figures for step in made.steps.of([run])[run]] == [{"bytes": 5}, {"at": 'a/ö "b"'}]
 
 
@@ -122,7 +122,7 @@ def test_a_forgotten_run_leaves_no_steps(made: Ledger) -> None:
     dropped, kept = made.start_run("a", NOW, None, "fetch"), made.start_run("a", NOW, None, "fetch")
     made.drop_run(dropped)
     assert made.steps.of([dropped, kept]).keys() == {kept}
-    made.forget("a")
+    made.forget("a", Note("urn:uuid:0", NOW, ""))
     assert made.database.rows("SELECT * FROM step") == []
 
 
@@ -136,7 +136,7 @@ def test_steps_outlive_a_killed_process(tmp_path: Path) -> None:
         made = ledger(Path(sys.argv[1]), "a")
         run = made.start_run("a", NOW, None, "fetch")
         made.steps.begin(run, "wash", later(1))
-        made.steps.tell(run, {"files": 3})
+        made.steps.record(run, {"files": 3})
         os.kill(os.getpid(), signal.SIGKILL)
     """
     command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)]

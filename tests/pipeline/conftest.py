@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from harvest.config.settings import GuardSettings, HttpSettings, Settings
 from harvest.model import Outcome
-from harvest.pipeline import Desk, Result, opened
-from harvest.settings import GuardSettings, HttpSettings, Settings
+from harvest.pipeline import Harvester, HarvestResult, opened
 from tests.provider import ProviderServer, serving
 
 
@@ -29,7 +29,7 @@ class Clock:
         self.now += timedelta(**delta)
 
 
-class Instance:
+class TemporaryInstance:
     """An instance that can be closed and opened again."""
 
     def __init__(self, folder: Path) -> None:
@@ -45,17 +45,17 @@ class Instance:
             http=HttpSettings(allow_loopback=True, retries=0),
         )
         self._stack = ExitStack()
-        self._desk: Desk | None = None
+        self._harvester: Harvester | None = None
 
     @property
-    def desk(self) -> Desk:
-        if self._desk is None:
-            workshop = opened(self.settings, self.clock, lambda name, step: self.steps.append((name, step)))
-            self._desk = Desk(self._stack.enter_context(workshop))
-        return self._desk
+    def harvester(self) -> Harvester:
+        if self._harvester is None:
+            running = opened(self.settings, self.clock, lambda name, step: self.steps.append((name, step)))
+            self._harvester = Harvester(self._stack.enter_context(running))
+        return self._harvester
 
     def close(self) -> None:
-        self._desk = None
+        self._harvester = None
         self._stack.close()
 
     def guard(self, floor: int, share: float) -> None:
@@ -63,27 +63,27 @@ class Instance:
 
     def register(self, text: str) -> None:
         self.settings.registry.write_text(text)
-        if self._desk is not None:
-            self._desk.workshop.roster.refresh()
+        if self._harvester is not None:
+            self._harvester.instance.roster.refresh()
 
-    def tick(self, name: str, *, forced: bool = False) -> list[Result]:
+    def tick(self, name: str, *, forced: bool = False) -> list[HarvestResult]:
         """Look at a provider and work off what was announced."""
-        look = self.desk.look(name, forced=forced)
+        look = self.harvester.look(name, forced=forced)
         if look.failed:
-            return [Result(name, Outcome.FAILED, look.failed)]
-        return self.desk.work(name)
+            return [HarvestResult(name, Outcome.FAILED, look.failed)]
+        return self.harvester.work(name)
 
     def graph(self, name: str) -> set[str]:
         """The provider's graph in the working store, as lines without the graph."""
         graph = self.settings.graph(name)
         ending = f" <{graph}> .\n"
-        return {line.decode().removesuffix(ending) for line in self.desk.workshop.store.dump(graph)}
+        return {line.decode().removesuffix(ending) for line in self.harvester.instance.store.dump(graph)}
 
     def proven(self, name: str) -> bool:
         """Whether `verify` holds; the export is brought up to date first."""
-        self.desk.export()
-        proofs = self.desk.prove(name)
-        assert {proof.what for proof in proofs} == {"content", "changes", "store", "export"}
+        self.harvester.export()
+        proofs = self.harvester.prove(name)
+        assert {proof.what for proof in proofs} == {"content", "changes", "snapshot", "store", "export"}
         return all(proof.holds for proof in proofs)
 
 
@@ -94,14 +94,14 @@ def provider() -> Iterator[ProviderServer]:
 
 
 @pytest.fixture
-def instance(tmp_path: Path) -> Iterator[Instance]:
-    made = Instance(tmp_path)
+def instance(tmp_path: Path) -> Iterator[TemporaryInstance]:
+    made = TemporaryInstance(tmp_path)
     yield made
     made.close()
 
 
 @pytest.fixture
-def registered(instance: Instance, provider: ProviderServer) -> Callable[..., None]:
+def registered(instance: TemporaryInstance, provider: ProviderServer) -> Callable[..., None]:
     """Registers a provider `p` by VoID at /void.ttl, with further keys."""
 
     def register(*keys: str) -> None:

@@ -13,9 +13,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from harvest.pipeline import Desk, opened
+from harvest.pipeline import Harvester, opened
 from sparql.store import embedded
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 
 
 def die() -> None:
@@ -49,13 +49,13 @@ def dying_at(fatal: str) -> Callable[[str, str], None]:
 
 def main(folder: Path, fatal: str) -> None:
     """Harvest once, and die on the way."""
-    instance = Instance(folder)
+    instance = TemporaryInstance(folder)
     instance.guard(1_000_000, 1)
     instance.clock.forward(days=10)
-    with opened(instance.settings, instance.clock, dying_at(fatal)) as workshop:
-        desk = Desk(workshop)
-        desk.look("p")
-        desk.work("p")
+    with opened(instance.settings, instance.clock, dying_at(fatal)) as running:
+        harvester = Harvester(running)
+        harvester.look("p")
+        harvester.work("p")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from harvest.pipeline import Desk, opened
-from tests.pipeline.conftest import Instance
+from harvest.pipeline import Harvester, opened
+from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.crash import dying_at
 
 GRAPH = "http://h.example/graph/notes"
@@ -23,10 +23,10 @@ UPDATE = f"""
 
 def main(folder: Path, fatal: str) -> None:
     """Update once, and die on the way."""
-    instance = Instance(folder)
+    instance = TemporaryInstance(folder)
     instance.clock.forward(days=10)
-    with opened(instance.settings, instance.clock, dying_at(fatal)) as workshop:
-        Desk(workshop).update(UPDATE)
+    with opened(instance.settings, instance.clock, dying_at(fatal)) as running:
+        Harvester(running).update(UPDATE)
 
 
 if __name__ == "__main__":

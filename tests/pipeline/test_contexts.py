@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 from tests.provider import ProviderServer
 
-Register = Callable[..., None]
+DumpRecords = Callable[..., None]
 NAMED = '<http://x/{}> <http://schema.example/name> "{}"'
 CONTEXT = json.dumps({"@context": {"name": "http://schema.example/name"}})
 
@@ -20,7 +20,7 @@ def release(provider: ProviderServer, day: int, name: str) -> None:
 
 
 def test_a_remote_context_is_fetched_and_filed(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Most JSON-LD on the web names one; its bytes belong to what the version was made of."""
     registered()
@@ -31,7 +31,7 @@ def test_a_remote_context_is_fetched_and_filed(
 
 
 def test_a_version_is_made_again_with_the_context_of_then(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Offline, long afterwards, and whatever the context says today: the log names the bytes that were used."""
     registered()
@@ -42,12 +42,14 @@ def test_a_version_is_made_again_with_the_context_of_then(
     other = json.dumps({"@context": {"name": "http://other.example/name"}})
     provider.put("/context.jsonld", other, "application/ld+json")
     asked = len(provider.requests)
-    assert [version.same for version in instance.desk.rebuild("p")] == [True]
+    assert [version.same for version in instance.harvester.rebuild("p")] == [True]
     assert len(provider.requests) == asked
     assert instance.graph("p") == {NAMED.format("a", "one")}
 
 
-def test_a_context_is_asked_for_once_a_day(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+def test_a_context_is_asked_for_once_a_day(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
+) -> None:
     """A thousand documents with the same context are no thousand requests to one poor server."""
     registered()
     provider.put("/context.jsonld", CONTEXT, "application/ld+json")
@@ -63,7 +65,7 @@ def test_a_context_is_asked_for_once_a_day(instance: Instance, provider: Provide
 
 
 def test_the_last_context_serves_while_its_server_does_not(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Contexts hardly ever change, and a harvest must not hang on somebody else's server."""
     registered()
@@ -78,7 +80,7 @@ def test_the_last_context_serves_while_its_server_does_not(
 
 
 def test_a_context_that_cannot_be_had_fails_the_harvest_with_its_address(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Without it nobody knows what the terms mean; the last good version stays."""
     registered()

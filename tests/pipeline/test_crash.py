@@ -14,7 +14,7 @@ import pytest
 from harvest.pipeline import STEPS
 from sparql.store.generations import Generations
 from tests.pipeline import crash
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import release
 from tests.provider import ProviderServer
 
@@ -22,7 +22,7 @@ OLD = {f'<http://x/{i}> <http://p> "{i}"' for i in range(40)}
 NEW = {f'<http://x/{i}> <http://p> "{i if i % 3 else -i}"' for i in range(60)}
 
 
-def published(instance: Instance, name: str = "p") -> frozenset[str]:
+def published(instance: TemporaryInstance, name: str = "p") -> frozenset[str]:
     """A provider's graph in the current generation, as a reader sees it."""
     generations = Generations(instance.settings.data_dir / "store")
     current = generations.current()
@@ -35,7 +35,7 @@ def published(instance: Instance, name: str = "p") -> frozenset[str]:
 
 
 @contextmanager
-def reading(instance: Instance) -> Iterator[set[frozenset[str]]]:
+def reading(instance: TemporaryInstance) -> Iterator[set[frozenset[str]]]:
     """Read the current generation again and again in another thread; gives every graph that was seen."""
     seen: set[frozenset[str]] = set()
     stop = threading.Event()
@@ -60,7 +60,7 @@ def reading(instance: Instance) -> Iterator[set[frozenset[str]]]:
 @pytest.mark.parametrize("partial", [False, True], ids=["full", "partial"])
 @pytest.mark.parametrize("step", [*STEPS, "load+"])
 def test_a_harvester_killed_at_a_step_ends_where_it_would_have(
-    step: str, partial: bool, instance: Instance, provider: ProviderServer, registered: Callable[..., None]
+    step: str, partial: bool, instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
 ) -> None:
     """After a restart and one more tick the graph is the new one, and `verify` holds for every filed byte."""
     registered("removals: mirror")
@@ -75,15 +75,15 @@ def test_a_harvester_killed_at_a_step_ends_where_it_would_have(
     assert instance.graph("p") == NEW
     assert published(instance) == NEW
     assert seen <= {frozenset(OLD), frozenset(NEW)}
-    versions = instance.desk.workshop.ledger.versions("p")
+    versions = instance.harvester.instance.ledger.versions("p")
     assert [(v.n, v.state, v.triples) for v in versions] == [(1, "committed", 40), (2, "committed", 60)]
     assert instance.proven("p")
-    assert not [run for run in instance.desk.workshop.ledger.runs("p") if run.ended is None]
+    assert not [run for run in instance.harvester.instance.ledger.runs("p") if run.ended is None]
     assert not list((instance.settings.data_dir / "content" / "incoming").iterdir())
     assert instance.tick("p") == []
 
 
-def run_and_die(instance: Instance, step: str) -> int | None:
+def run_and_die(instance: TemporaryInstance, step: str) -> int | None:
     """The exit code of a harvester that dies at a step; the fork server starts it, which has imported all it needs."""
     harvester = multiprocessing.get_context("forkserver").Process(target=crash.main, args=(instance.folder, step))
     harvester.start()
@@ -95,7 +95,7 @@ def run_and_die(instance: Instance, step: str) -> int | None:
 
 
 def test_a_harvester_killed_in_its_first_import_imports_it_again(
-    instance: Instance, provider: ProviderServer, registered: Callable[..., None]
+    instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
 ) -> None:
     """There is no last version to fall back to: readers see an empty graph, then the whole one."""
     registered()

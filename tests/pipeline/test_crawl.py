@@ -24,7 +24,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from harvest.archive.copying import copy
 from harvest.archive.history import Archive
 from harvest.archive.index import PREVIOUS_VERSION, Index
-from harvest.archive.layout import Name
+from harvest.archive.layout import HashName
 from harvest.archive.provenance import new_activity
 from harvest.archive.verify import verify
 from harvest.errors import FetchError, StatusError
@@ -32,32 +32,32 @@ from harvest.ledger.downloads import DownloadRecord
 from harvest.model import Download
 from harvest.pipeline.crawl import Crawl
 from tests.archive.preston import unpacked
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import A1, B1, release
 from tests.provider import VOID, ProviderServer, dataset
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def crawl_of(instance: Instance) -> Crawl:
+def crawl_of(instance: TemporaryInstance) -> Crawl:
     if not instance.settings.registry.exists():
         instance.register("{}\n")
-    return instance.desk.workshop.crawl
+    return instance.harvester.instance.crawl
 
 
-def archive_of(instance: Instance) -> Archive:
+def archive_of(instance: TemporaryInstance) -> Archive:
     return Archive(instance.settings.data_dir / "content")
 
 
-def log_digests(instance: Instance) -> list[str]:
-    return [log.digest for log in instance.desk.workshop.ledger.downloads.logs()]
+def log_digests(instance: TemporaryInstance) -> list[str]:
+    return [log.digest for log in instance.harvester.instance.ledger.downloads.logs()]
 
 
 def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def state(instance: Instance) -> dict[str, tuple[int, int]]:
+def state(instance: TemporaryInstance) -> dict[str, tuple[int, int]]:
     """Size and time of every file that harvesting writes; RocksDB tidies up by itself, and SQLite when it is read."""
     folder = instance.settings.data_dir
     files = {str(p.relative_to(folder)): p.stat() for p in folder.rglob("*") if p.is_file()}
@@ -65,7 +65,7 @@ def state(instance: Instance) -> dict[str, tuple[int, int]]:
 
 
 def test_a_harvest_is_told_by_one_log(
-    instance: Instance, provider: ProviderServer, registered: Callable[..., None]
+    instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
 ) -> None:
     """The description and what it led to, from the request to the bytes that are filed."""
     registered()
@@ -83,7 +83,7 @@ def test_a_harvest_is_told_by_one_log(
 
 
 def test_an_unchanged_provider_writes_nothing(
-    instance: Instance, provider: ProviderServer, registered: Callable[..., None]
+    instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
 ) -> None:
     """It is asked every minute, for years."""
     registered()
@@ -97,7 +97,7 @@ def test_an_unchanged_provider_writes_nothing(
 
 
 def test_the_same_bytes_from_a_server_without_validators_write_nothing(
-    instance: Instance, provider: ProviderServer
+    instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
     """Some never answer 304; the archive knows the bytes that they gave last."""
     url = provider.put("/a.nt", "<http://a> <http://b> <http://c> .")
@@ -132,7 +132,7 @@ class Redirecting(BaseHTTPRequestHandler):
         """The tests' output stays clean."""
 
 
-def test_another_signature_in_a_redirect_is_nothing_new(instance: Instance) -> None:
+def test_another_signature_in_a_redirect_is_nothing_new(instance: TemporaryInstance) -> None:
     """It would make a log a minute for a file that never changes."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Redirecting) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
@@ -143,7 +143,7 @@ def test_another_signature_in_a_redirect_is_nothing_new(instance: Instance) -> N
     assert len(crawl_of(instance).ledger.downloads.history(url)) == 1
 
 
-def test_bytes_that_come_back_are_told_again(instance: Instance, provider: ProviderServer) -> None:
+def test_bytes_that_come_back_are_told_again(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """What a URL gave at a time must be right also where it goes back to what it was."""
     crawl = crawl_of(instance)
     for text in ("one", "two", "one"):
@@ -151,15 +151,15 @@ def test_bytes_that_come_back_are_told_again(instance: Instance, provider: Provi
         crawl.get(provider.put("/a", text))
     crawl.seal()
     url = f"{provider.url}/a"
-    assert [v.name for v in archive_of(instance).versions(url)] == [Name(sha256(t)) for t in ("one", "two", "one")]
-    records = instance.desk.workshop.ledger.downloads.history(url)
+    assert [v.name for v in archive_of(instance).versions(url)] == [HashName(sha256(t)) for t in ("one", "two", "one")]
+    records = instance.harvester.instance.ledger.downloads.history(url)
     assert [r.download.capture.digest for r in records if r.download.capture] == [
         sha256(t) for t in ("one", "two", "one")
     ]
     assert len({record.log for record in records}) == 1
 
 
-def test_a_failure_is_told_with_its_reason(instance: Instance, provider: ProviderServer) -> None:
+def test_a_failure_is_told_with_its_reason(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Why nothing came from a URL is as much an answer as what came."""
     crawl = crawl_of(instance)
     with pytest.raises(StatusError):
@@ -167,11 +167,11 @@ def test_a_failure_is_told_with_its_reason(instance: Instance, provider: Provide
     crawl.seal()
     [version] = archive_of(instance).versions(f"{provider.url}/gone")
     assert version.name is None and "404" in str(version.reason)
-    text = archive_of(instance).path(Name(log_digests(instance)[0])).read_text("utf-8")
+    text = archive_of(instance).path(HashName(log_digests(instance)[0])).read_text("utf-8")
     assert "<http://h.example/.well-known/genid/" in text and 'ns#status> "404"' in text
 
 
-def test_of_several_dumps_the_one_that_failed_is_told(instance: Instance, provider: ProviderServer) -> None:
+def test_of_several_dumps_the_one_that_failed_is_told(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """The others were thrown away, so the log must not say that they are there."""
     urls = [provider.put(f"/{n}.nt", f"<http://a> <http://b> <http://{n}> .") for n in range(3)]
     crawl = crawl_of(instance)
@@ -185,7 +185,7 @@ def test_of_several_dumps_the_one_that_failed_is_told(instance: Instance, provid
     assert {v.url for v in archive_of(instance).versions() if v.name} == set(urls)
 
 
-def test_a_password_is_not_told(instance: Instance, provider: ProviderServer) -> None:
+def test_a_password_is_not_told(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Logs are open to everybody at /content/."""
     provider.put("/a", "text")
     crawl = crawl_of(instance)
@@ -193,12 +193,12 @@ def test_a_password_is_not_told(instance: Instance, provider: ProviderServer) ->
     with pytest.raises(StatusError):
         crawl.get(f"{provider.url}/gone".replace("http://", "http://user:secret@"))
     crawl.seal()
-    logs = [archive_of(instance).path(Name(digest)).read_text("utf-8") for digest in log_digests(instance)]
+    logs = [archive_of(instance).path(HashName(digest)).read_text("utf-8") for digest in log_digests(instance)]
     assert "secret" not in "".join(logs)
     assert {v.url for v in archive_of(instance).versions()} == {f"{provider.url}/a", f"{provider.url}/gone"}
 
 
-def test_logs_are_chained_and_found_by_the_index(instance: Instance, provider: ProviderServer) -> None:
+def test_logs_are_chained_and_found_by_the_index(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """The way that Preston goes from the first to the last, and back by what each log says."""
     crawl = crawl_of(instance)
     written = []
@@ -210,7 +210,7 @@ def test_logs_are_chained_and_found_by_the_index(instance: Instance, provider: P
     assert crawl.seal() == []
 
 
-def test_a_note_is_in_the_next_log(instance: Instance) -> None:
+def test_a_note_is_in_the_next_log(instance: TemporaryInstance) -> None:
     """Also when nothing was downloaded."""
     activity = new_activity()
     fact = Triple(NamedNode("http://h/p"), NamedNode("http://h/version"), Literal(3))
@@ -221,7 +221,7 @@ def test_a_note_is_in_the_next_log(instance: Instance) -> None:
     assert crawl_of(instance).seal() == []
 
 
-def test_what_was_recorded_is_sealed_by_the_next_start(instance: Instance, provider: ProviderServer) -> None:
+def test_what_was_recorded_is_sealed_by_the_next_start(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """A process that was killed leaves rows, and no log."""
     crawl_of(instance).get(provider.put("/a", "text"))
     instance.close()
@@ -230,7 +230,7 @@ def test_what_was_recorded_is_sealed_by_the_next_start(instance: Instance, provi
     assert len(log_digests(instance)) == 1
 
 
-def test_work_side_by_side_gives_one_log(instance: Instance, provider: ProviderServer) -> None:
+def test_work_side_by_side_gives_one_log(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """A tick looks at a thousand providers at once; a log for each would be a thousand logs a minute."""
     crawl = crawl_of(instance)
     together = threading.Barrier(8)
@@ -250,18 +250,18 @@ def test_work_side_by_side_gives_one_log(instance: Instance, provider: ProviderS
     assert len(list(archive_of(instance).versions())) == 8
 
 
-def test_a_log_that_cannot_be_written_stops_nothing(instance: Instance, provider: ProviderServer) -> None:
+def test_a_log_that_cannot_be_written_stops_nothing(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """What was recorded is safe in the ledger, and waits for the next time."""
     crawl = crawl_of(instance)
     with crawl.working():
         crawl.get(provider.put("/a", "1"))
     [first] = log_digests(instance)
     index = Index(archive_of(instance).root)
-    index.put(PREVIOUS_VERSION, Name(first).uri, Name("f" * 64))  # names a log that is not there
+    index.put(PREVIOUS_VERSION, HashName(first).uri, HashName("f" * 64))  # names a log that is not there
     with crawl.working():
         crawl.get(provider.put("/a", "2"))
     assert log_digests(instance) == [first]
-    assert len(instance.desk.workshop.ledger.downloads.untold().downloads) == 1
+    assert len(instance.harvester.instance.ledger.downloads.unlogged().downloads) == 1
 
 
 KILLED = """
@@ -269,9 +269,9 @@ KILLED = """
     from pathlib import Path
     from harvest.archive import content, index
     from harvest.ledger.downloads import Downloads
-    from tests.pipeline.conftest import Instance
-    instance, where, url = Instance(Path(sys.argv[1])), sys.argv[2], sys.argv[3]
-    crawl = instance.desk.workshop.crawl
+    from tests.pipeline.conftest import TemporaryInstance
+    instance, where, url = TemporaryInstance(Path(sys.argv[1])), sys.argv[2], sys.argv[3]
+    crawl = instance.harvester.instance.crawl
     crawl.get(url)
 
     def die(*_):
@@ -293,7 +293,7 @@ KILLED = """
 @pytest.mark.parametrize("earlier", [False, True], ids=["first log", "later log"])
 @pytest.mark.parametrize("where", ["filing", "index", "linking", "ledger", "after"])
 def test_a_kill_while_sealing_neither_doubles_nor_breaks(
-    where: str, earlier: bool, instance: Instance, provider: ProviderServer
+    where: str, earlier: bool, instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
     """At every step; the next start tells what was recorded once, and goes on with the chain."""
     if earlier:
@@ -317,13 +317,13 @@ def test_a_kill_while_sealing_neither_doubles_nor_breaks(
     assert [v.url.rsplit("/", 1)[1] for v in archive.versions()] == ["b", "a", "before"][: 2 + earlier]
     assert [name.digest for name in archive.logs()] == log_digests(instance)
     assert {check.verdict for check in verify(archive)} == {"OK"}
-    told = instance.desk.workshop.ledger.downloads.history(url)
+    told = instance.harvester.instance.ledger.downloads.history(url)
     assert [record.log for record in told] == [log_digests(instance)[1]]
     content = [path for path in archive.root.glob("??/??/*") if path.stat().st_size > 200]
     assert len(content) == len(log_digests(instance))
 
 
-def test_a_lost_ledger_is_told_again_by_the_logs(instance: Instance, provider: ProviderServer) -> None:
+def test_a_lost_ledger_is_told_again_by_the_logs(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """What each URL gave, and the notes; the next log follows the last one."""
     url = provider.put("/a.ttl", "<a> <b> <c> .")
     crawl_of(instance).get(url)
@@ -332,7 +332,7 @@ def test_a_lost_ledger_is_told_again_by_the_logs(instance: Instance, provider: P
     fact = Triple(NamedNode("http://h/p"), NamedNode("http://h/uses"), NamedNode(f"hash://sha256/{'7' * 64}"))
     crawl_of(instance).note(new_activity(), [fact])
     crawl_of(instance).seal()
-    downloads = instance.desk.workshop.ledger.downloads
+    downloads = instance.harvester.instance.ledger.downloads
     before = [downloads.history(url), downloads.history(f"{provider.url}/gone"), downloads.logs(), downloads.needed()]
     instance.close()
     for path in instance.settings.data_dir.glob("ledger.sqlite*"):
@@ -355,7 +355,7 @@ def with_time(record: DownloadRecord, other: DownloadRecord) -> Download:
     return replace(record.download, capture=replace(record.download.capture, at=other.download.capture.at))
 
 
-def test_an_archive_that_preston_began_is_gone_on_with(instance: Instance, provider: ProviderServer) -> None:
+def test_an_archive_that_preston_began_is_gone_on_with(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Its logs become ours, with what they tell; our next log names its last one."""
     source = unpacked("data-two-versions", instance.folder)
     list(copy(source, instance.settings.data_dir / "content"))
@@ -363,84 +363,84 @@ def test_an_archive_that_preston_began_is_gone_on_with(instance: Instance, provi
     [ours] = crawl_of(instance).seal()
     theirs = [name.digest for name in Archive(source).logs()]
     assert [name.digest for name in archive_of(instance).logs()] == [ours, *theirs] == log_digests(instance)
-    told = instance.desk.workshop.ledger.downloads.history("https://example.org")
+    told = instance.harvester.instance.ledger.downloads.history("https://example.org")
     assert [record.log for record in told] == theirs
     assert {check.verdict for check in verify(archive_of(instance))} == {"OK"}
 
 
-def test_what_a_shutdown_ends_is_no_failure_of_the_url(instance: Instance, provider: ProviderServer) -> None:
+def test_what_a_shutdown_ends_is_no_failure_of_the_url(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """The log would blame the provider for what we did."""
     url = provider.put("/a", "text")
     crawl_of(instance)
-    workshop = instance.desk.workshop
-    workshop.give_up()
+    running = instance.harvester.instance
+    running.give_up()
     with pytest.raises(FetchError):
-        workshop.crawl.get(url)
-    assert not workshop.ledger.downloads.waits()
+        running.crawl.get(url)
+    assert not running.ledger.downloads.waits()
 
 
 def test_a_note_of_a_version_is_sealed_when_the_work_ends(
-    instance: Instance, provider: ProviderServer, registered: Callable[..., None]
+    instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
 ) -> None:
     """The ledger files it with the version, also where nothing was downloaded."""
     registered()
     release(provider, 1, A1)
     instance.tick("p")
-    database = instance.desk.workshop.ledger.database
+    database = instance.harvester.instance.ledger.database
     fact = "<http://h/p> <http://h/n> <http://h/1> .\n"
     database.write(
         "INSERT INTO note (activity, at, facts) VALUES (?, ?, ?)", new_activity(), "2026-01-01T00:00:00Z", fact
     )
-    instance.desk.work("p")
-    assert not instance.desk.workshop.ledger.downloads.waits()
+    instance.harvester.work("p")
+    assert not instance.harvester.instance.ledger.downloads.waits()
     assert any(quad.subject == NamedNode("http://h/p") for quad in archive_of(instance).statements())
 
 
-def test_a_hash_uri_is_answered_from_the_archive(instance: Instance, provider: ProviderServer) -> None:
+def test_a_hash_uri_is_answered_from_the_archive(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Without network and without a row; with the media type and base that the bytes came with."""
     crawl = crawl_of(instance)
     first = crawl.get(provider.put("/a.ttl", "<a> <b> <c> .")).capture
     assert first.digest is not None
     asked = len(provider.requests)
-    again = crawl.get(Name(first.digest).uri)
+    again = crawl.get(HashName(first.digest).uri)
     assert again.capture.status == 200 and again.capture.digest == first.digest and again.path is not None
     assert (again.capture.media_type, again.capture.final_url) == ("text/turtle", f"{provider.url}/a.ttl")
-    assert crawl.get(Name(first.digest).uri, again.capture.validators).capture.digest is None
-    assert [f.capture.digest for f in crawl.download_all([Name(first.digest).uri, first.url])] == [first.digest] * 2
+    assert crawl.get(HashName(first.digest).uri, again.capture.validators).capture.digest is None
+    assert [f.capture.digest for f in crawl.download_all([HashName(first.digest).uri, first.url])] == [first.digest] * 2
     assert len(provider.requests) == asked + 1
-    assert len(instance.desk.workshop.ledger.downloads.untold().downloads) == 1
+    assert len(instance.harvester.instance.ledger.downloads.unlogged().downloads) == 1
 
 
-def test_a_hash_uri_that_is_not_there_is_told(instance: Instance) -> None:
+def test_a_hash_uri_that_is_not_there_is_told(instance: TemporaryInstance) -> None:
     """As a document that is not found; and one that is too large as one that is refused."""
     with pytest.raises(StatusError, match="is not filed in this archive") as raised:
         crawl_of(instance).get(f"hash://sha256/{'0' * 64}")
     assert raised.value.status == 404 and not raised.value.retriable
-    assert not instance.desk.workshop.ledger.downloads.untold().downloads
+    assert not instance.harvester.instance.ledger.downloads.unlogged().downloads
 
 
-def test_a_provider_may_be_registered_by_hash(instance: Instance, provider: ProviderServer) -> None:
+def test_a_provider_may_be_registered_by_hash(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """The description and its dump from the archive alone: what was harvested once can be harvested again."""
     crawl = crawl_of(instance)
     dump = crawl.get(provider.put("/a.nt", f"{A1} .\n{B1} .\n", "application/n-triples")).capture.digest
     assert dump is not None
-    text = VOID + dataset("http://x/d", "2026-01-01T00:00:00Z", [Name(dump).uri])
+    text = VOID + dataset("http://x/d", "2026-01-01T00:00:00Z", [HashName(dump).uri])
     description = crawl.get(provider.put("/void.ttl", text)).capture.digest
     assert description is not None
     provider.pages.clear()
     asked = len(provider.requests)
-    instance.register(f"p:\n  void: {Name(description).uri}\n")
+    instance.register(f"p:\n  void: {HashName(description).uri}\n")
     assert [result.outcome for result in instance.tick("p")] == ["committed"]
     assert instance.graph("p") == {A1, B1}
     before = state(instance)
     assert instance.tick("p") == []
     assert state(instance) == before
     assert len(provider.requests) == asked
-    instance.register(f"p:\n  dump: {Name(dump).uri}\n")
+    instance.register(f"p:\n  dump: {HashName(dump).uri}\n")
     assert [result.outcome for result in instance.tick("p", forced=True)] == ["unchanged"]
 
 
-def test_recording_is_quick(instance: Instance) -> None:
+def test_recording_is_quick(instance: TemporaryInstance) -> None:
     """One row a download; a thousand of them are sealed well within a second."""
     crawl = crawl_of(instance)
     now = instance.clock.now

@@ -15,8 +15,8 @@ import pytest
 
 from harvest.archive.handling import Registered, Version
 from harvest.errors import DescriptionError, WashError
-from harvest.pipeline.asking import Bounds, Job, ask
-from harvest.pipeline.handlers import OWN, archive, chosen, handlers, sitemap, void
+from harvest.pipeline.track.asking import HandlerBounds, HandlerJob, ask
+from harvest.pipeline.track.handlers import OWN, archive, chosen, handlers, sitemap, void
 from sparql.rdf import RDF
 from sparql.rdf import VOID as VOID_NS
 from tests.packages import install
@@ -162,10 +162,10 @@ def test_our_own_can_be_loaded() -> None:
 
 def test_one_slow_handler_does_not_use_up_the_time_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They share a process while all goes well; whoever is at work when it is ended gets one of its own."""
-    source = "import time\ndef slow(version):\n    time.sleep(1.1)\n    return ['http://x/slow']\n"
+    source = "import time\ndef slow(version):\n    time.sleep(2.5)\n    return ['http://x/slow']\n"
     install(tmp_path / "site", monkeypatch, "slow", {"slow": "slow:slow"}, source)
-    job = Job(Registered("slow", "slow:slow", "slow 1.2"), filed(tmp_path, "a", b""))
-    wishes = list(ask([job] * 3, threading.Event(), Bounds(3)))
+    job = HandlerJob(Registered("slow", "slow:slow", "slow 1.2"), filed(tmp_path, "a", b""))
+    wishes = list(ask([job] * 3, threading.Event(), HandlerBounds(7)))
     assert [(wish.urls, wish.trouble) for wish in wishes] == [(("http://x/slow",), None)] * 3
 
 
@@ -187,6 +187,6 @@ def test_the_package_in_the_documents_works(tmp_path: Path, monkeypatch: pytest.
         filed(tmp_path, "c.html", f"<p>{catalogue}</p>", "text/html"),
         filed(tmp_path, "d.nt", "<http://x/a> <http://x/b> <http://x/c> .", "application/n-triples"),
     ]
-    wishes = list(ask([Job(given[0], each) for each in versions], threading.Event()))
+    wishes = list(ask([HandlerJob(given[0], each) for each in versions], threading.Event()))
     assert findings == [] and [wish.trouble for wish in wishes] == [None] * 3
     assert [sorted(wish.urls) for wish in wishes] == [["http://x/a.nt", "http://y/b.zip"], [], []]

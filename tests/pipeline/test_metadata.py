@@ -8,7 +8,7 @@ import pyoxigraph
 
 from harvest.pipeline import METADATA
 from sparql.store.generations import Generations
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import A1, A2, release
 from tests.provider import ProviderServer
 
@@ -17,7 +17,7 @@ PREFIX dcterms: <http://purl.org/dc/terms/> PREFIX void: <http://rdfs.org/ns/voi
 PREFIX spdx: <http://spdx.org/rdf/terms#> """
 
 
-def ask(instance: Instance, query: str) -> list[tuple[str, ...]]:
+def ask(instance: TemporaryInstance, query: str) -> list[tuple[str, ...]]:
     """The rows of a query over the published generation, every term as its value."""
     generations = Generations(instance.settings.data_dir / "store")
     current = generations.current()
@@ -30,7 +30,7 @@ def ask(instance: Instance, query: str) -> list[tuple[str, ...]]:
 
 
 def test_the_state_of_providers_can_be_asked(
-    instance: Instance, provider: ProviderServer, registered: Callable[..., None]
+    instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
 ) -> None:
     """Idle after a good harvest, failing after a broken dump, idle again when it is mended."""
     state = "SELECT ?name ?state { ?g dcterms:identifier ?name ; harvest:state ?state }"
@@ -49,8 +49,28 @@ def test_the_state_of_providers_can_be_asked(
     assert ask(instance, state) == [("p", "idle")]
 
 
+def test_the_most_frequent_classes_and_properties_can_be_asked(
+    instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
+) -> None:
+    """Without counting; those of the current version, also after a harvest that failed."""
+    classes = "SELECT ?c ?n { ?g harvest:state ?s ; void:classPartition [ void:class ?c ; void:entities ?n ] }"
+    properties = "SELECT ?p ?n { ?g void:propertyPartition [ void:property ?p ; void:triples ?n ] } ORDER BY ?p"
+    registered("removals: mirror")
+    release(provider, 1, A1, "<http://x/a> a <http://x/Ship>", "<http://x/b> a <http://x/Ship>")
+    instance.tick("p")
+    assert ask(instance, classes) == [("http://x/Ship", "2")]
+    release(provider, 2, A1, A2)
+    instance.tick("p")
+    provider.put("/3.ttl", "broken")
+    provider.describe("/void.ttl", "2026-01-03T00:00:00Z", ["/3.ttl"])
+    instance.tick("p")
+    assert ask(instance, classes) == []
+    assert ask(instance, properties) == [("http://p", "2")]
+    assert ask(instance, "SELECT ?part { ?part void:class ?c }") == []
+
+
 def test_runs_versions_and_dumps_hang_together(
-    instance: Instance, provider: ProviderServer, registered: Callable[..., None]
+    instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
 ) -> None:
     """From a version to the run that made it, to the dump it used, to its digest; and back to the version before."""
     registered()
@@ -66,7 +86,7 @@ def test_runs_versions_and_dumps_hang_together(
                   prov:startedAtTime ?start ; prov:endedAtTime ?end ; prov:used ?dump .
              ?dump dcat:downloadURL ?url ; spdx:checksumValue ?digest . } ORDER BY ?version""",
     )
-    digests = [run.dumps[0]["sha256"] for run in reversed(instance.desk.workshop.ledger.runs("p"))]
+    digests = [run.dumps[0]["sha256"] for run in reversed(instance.harvester.instance.ledger.runs("p"))]
     assert rows == [
         ("1", "1", "0", provider.url + "/1.ttl", digests[0]),
         ("2", "1", "1", provider.url + "/2.ttl", digests[1]),
@@ -83,7 +103,7 @@ def test_runs_versions_and_dumps_hang_together(
 
 
 def test_providers_cannot_write_to_the_metadata_graph(
-    instance: Instance, provider: ProviderServer, registered: Callable[..., None]
+    instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
 ) -> None:
     """A dump that names it lands in the provider's own graph, like any other."""
     registered()

@@ -7,23 +7,23 @@ import zipfile
 from collections.abc import Callable
 
 from harvest.model import Status
-from harvest.seeds import entry_hash, seed_hash
-from tests.pipeline.conftest import Instance
+from harvest.model.seeds import entry_hash, seed_hash
+from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_metadata import ask
 from tests.pipeline.test_semantics import A1, B1, release, ttl
 from tests.provider import ProviderServer
 
-Register = Callable[..., None]
+DumpRecords = Callable[..., None]
 
 
 def test_a_dump_has_a_record_that_says_what_became_of_it(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """The provider can look its document up by the MD5 of its URL, as a seed's."""
     registered()
     release(provider, 1, A1, B1)
     instance.tick("p")
-    ledger = instance.desk.workshop.ledger
+    ledger = instance.harvester.instance.ledger
     seed = ledger.seeds.get(seed_hash(provider.url + "/1.ttl"))
     assert seed is not None
     assert (seed.provider, seed.listed, seed.status) == ("p", False, "parsed")
@@ -36,7 +36,9 @@ def test_a_dump_has_a_record_that_says_what_became_of_it(
     assert [hop["status"] for hop in record.http] == [200]
 
 
-def test_each_problem_is_a_row_and_a_fact(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+def test_each_problem_is_a_row_and_a_fact(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
+) -> None:
     """What was left out can be asked by SPARQL, with its place, although the harvest went on."""
     registered()
     good = ttl(*(f'<http://x/{n}> <http://p> "{n}"' for n in range(200)))
@@ -48,16 +50,18 @@ def test_each_problem_is_a_row_and_a_fact(instance: Instance, provider: Provider
         "SELECT ?kind ?line { ?d harvest:problem [ harvest:kind ?kind ; harvest:line ?line ] }",
     )
     assert found == [("syntax", "201")]
-    run = instance.desk.workshop.ledger.runs("p")[0]
-    assert [(finding.kind, finding.line) for finding in run.findings] == [("syntax", 201)]
+    run = instance.harvester.instance.ledger.runs("p")[0]
+    assert [(finding.kind, finding.line) for finding in run.findings] == [("syntax", 201), ("lost", None)]
 
 
-def test_a_dump_that_cannot_be_had_says_why(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+def test_a_dump_that_cannot_be_had_says_why(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
+) -> None:
     """Its state stays `downloading`, with what the server answered."""
     registered()
     provider.describe("/void.ttl", "2026-01-01T00:00:00Z", ["/gone.ttl"])
     instance.tick("p")
-    documents, seeds = instance.desk.workshop.ledger.documents, instance.desk.workshop.ledger.seeds
+    documents, seeds = instance.harvester.instance.ledger.documents, instance.harvester.instance.ledger.seeds
     seed = seeds.get(seed_hash(provider.url + "/gone.ttl"))
     assert seed is not None
     assert seed.status == "downloading"
@@ -70,7 +74,7 @@ def test_a_dump_that_cannot_be_had_says_why(instance: Instance, provider: Provid
 
 
 def test_the_entries_of_an_archive_have_records_of_their_own(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A dump may be a zip of many files, one of which is at fault."""
     packed = io.BytesIO()
@@ -83,7 +87,7 @@ def test_the_entries_of_an_archive_have_records_of_their_own(
     provider.describe("/void.ttl", "2026-01-01T00:00:00Z", ["/1.zip"])
     assert [result.outcome.value for result in instance.tick("p")] == ["committed"]
     assert instance.graph("p") == {A1, B1}
-    ledger = instance.desk.workshop.ledger
+    ledger = instance.harvester.instance.ledger
     seed = ledger.seeds.get(seed_hash(provider.url + "/1.zip"))
     assert seed is not None
     assert seed.download is not None
@@ -98,13 +102,13 @@ def test_the_entries_of_an_archive_have_records_of_their_own(
 
 
 def test_an_unchanged_provider_adds_no_record(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A tick without news must not write anything anywhere."""
     registered()
     release(provider, 1, A1)
     instance.tick("p")
-    ledger = instance.desk.workshop.ledger
+    ledger = instance.harvester.instance.ledger
     before = len(ledger.documents.of_seed(seed_hash(provider.url + "/1.ttl")))
     instance.clock.forward(hours=1)
     instance.tick("p")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_metadata import ask
 from tests.provider import ProviderServer
 
@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 VICTIM = """
 import os, signal, sys
 from pathlib import Path
-from harvest.pipeline import seedfacts, seedgraphs, seeding
-from harvest.pipeline.seeding import Seeding
-from tests.pipeline.conftest import Instance
+from harvest.pipeline.seeds import seed_metadata
+from harvest.pipeline.seeds.seeding import Seeding
+from tests.pipeline.conftest import TemporaryInstance
 
 
 def die(*_: object) -> None:
@@ -29,28 +29,28 @@ def die(*_: object) -> None:
 
 if __name__ == "__main__":
     folder, url, step = sys.argv[1:]
-    instance = Instance(Path(folder))
-    ledger = instance.desk.workshop.ledger
+    instance = TemporaryInstance(Path(folder))
+    ledger = instance.harvester.instance.ledger
     hash, _ = ledger.seeds.add(url, instance.clock(), 86400.0)
     if step == "load":
-        instance.desk.seeding.run([])
+        instance.harvester.seeding.run([])
         ledger.documents.filled = die
-        instance.desk.seeding.load(hash)
+        instance.harvester.seeding.load(hash)
     elif step == "record":
         ledger.documents.record = die
     elif step == "fetch":
-        instance.desk.workshop.crawl.download_all = die
-    elif step == "tell":
-        seedfacts.tell = die
-    instance.desk.seeding.run([])
+        instance.harvester.instance.crawl.download_all = die
+    elif step == "write":
+        seed_metadata.write_seed = die
+    instance.harvester.seeding.run([])
 """
 
 
 @pytest.mark.parametrize(
-    ("step", "asked", "due"), [("fetch", 1, True), ("record", 1, True), ("tell", 1, True), ("load", 1, False)]
+    ("step", "asked", "due"), [("fetch", 1, True), ("record", 1, True), ("write", 1, True), ("load", 1, False)]
 )
 def test_a_killed_process_loses_nothing(
-    instance: Instance, provider: ProviderServer, tmp_path: Path, step: str, asked: int, due: bool
+    instance: TemporaryInstance, provider: ProviderServer, tmp_path: Path, step: str, asked: int, due: bool
 ) -> None:
     """A download begins anew, a filed one is washed without asking again, a graph half loaded is loaded."""
     instance.register("{}\n")
@@ -60,7 +60,7 @@ def test_a_killed_process_loses_nothing(
     command = [sys.executable, str(script), str(instance.folder), url, step]
     done = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, check=False, timeout=60)
     assert done.returncode == -signal.SIGKILL
-    seeding, ledger = instance.desk.seeding, instance.desk.workshop.ledger
+    seeding, ledger = instance.harvester.seeding, instance.harvester.instance.ledger
     assert seeding.due() == []
     instance.clock.now += timedelta(minutes=2)
     assert bool(seeding.due()) == due
@@ -75,4 +75,4 @@ def test_a_killed_process_loses_nothing(
     status = "SELECT ?status { ?s a harvest:Seed ; harvest:status ?status }"
     assert ask(instance, status) == [("parsed",)]
     graph = f"http://h.example/graph/seed-{seed.hash}"
-    assert instance.desk.workshop.store.count(graph) == (step == "load")
+    assert instance.harvester.instance.store.count(graph) == (step == "load")

@@ -8,14 +8,14 @@ import pytest
 
 from harvest.errors import UnknownName
 from harvest.model import Outcome
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 from tests.provider import VOID, ProviderServer, dataset
 
 A1 = '<http://x/a> <http://p> "1"'
 A2 = '<http://x/a> <http://p> "2"'
 B1 = '<http://x/b> <http://p> "1"'
 C1 = '<http://x/c> <http://p> "1"'
-Register = Callable[..., None]
+DumpRecords = Callable[..., None]
 
 
 def ttl(*triples: str) -> str:
@@ -28,12 +28,12 @@ def release(provider: ProviderServer, day: int, *triples: str, partial: bool = F
     provider.describe("/void.ttl", f"2026-01-{day:02d}T00:00:00Z", [f"/{day}.ttl"], partial=partial)
 
 
-def outcomes(instance: Instance, **options: bool) -> list[str]:
+def outcomes(instance: TemporaryInstance, **options: bool) -> list[str]:
     return [result.outcome.value for result in instance.tick("p", **options)]
 
 
 def test_a_full_dump_replaces_its_subjects_and_keeps_the_others(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Subjects that a later full dump lacks stay, and are counted (GeoLink, "Importing Process")."""
     registered()
@@ -42,13 +42,13 @@ def test_a_full_dump_replaces_its_subjects_and_keeps_the_others(
     release(provider, 2, A2, C1)
     assert outcomes(instance) == ["committed"]
     assert instance.graph("p") == {A2, B1, C1}
-    run = instance.desk.workshop.ledger.runs("p")[0]
+    run = instance.harvester.instance.ledger.runs("p")[0]
     assert (run.added, run.removed, run.vanished) == (2, 1, 1)
     assert instance.proven("p")
 
 
 def test_mirroring_ends_in_exactly_the_input(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """With `removals: mirror` what the full dump lacks goes."""
     registered("removals: mirror")
@@ -61,7 +61,7 @@ def test_mirroring_ends_in_exactly_the_input(
 
 
 def test_a_partial_dump_changes_its_subjects_alone(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A partial after a full, and a full after that: the deltas add up, and every version can be read again."""
     registered()
@@ -78,7 +78,9 @@ def test_a_partial_dump_changes_its_subjects_alone(
     assert instance.proven("p")
 
 
-def test_partial_mirrored_is_still_partial(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+def test_partial_mirrored_is_still_partial(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
+) -> None:
     """Mirroring is for full dumps; a partial one never removes a subject it does not speak of."""
     registered("removals: mirror")
     release(provider, 1, A1, B1)
@@ -88,7 +90,9 @@ def test_partial_mirrored_is_still_partial(instance: Instance, provider: Provide
     assert instance.graph("p") == {A2, B1}
 
 
-def test_several_dumps_are_one_input(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+def test_several_dumps_are_one_input(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
+) -> None:
     """A subject that spans two dumps keeps what both say; deleting before each dump would lose the first half."""
     registered()
     provider.put("/1.ttl", ttl(A1))
@@ -99,7 +103,7 @@ def test_several_dumps_are_one_input(instance: Instance, provider: ProviderServe
 
 
 def test_a_dataset_commits_only_if_all_its_dumps_landed(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """One dump missing: nothing changes, the date stays, the finding names the URL."""
     registered()
@@ -111,12 +115,12 @@ def test_a_dataset_commits_only_if_all_its_dumps_landed(
     assert result.outcome is Outcome.FAILED
     assert result.finding is not None and result.finding.url == provider.url + "/gone.ttl"
     assert instance.graph("p") == {A1}
-    record = instance.desk.workshop.ledger.provider("p")
+    record = instance.harvester.instance.ledger.provider("p")
     assert record is not None and record.modified is not None and record.modified.day == 1
 
 
 def test_each_dataset_of_a_description_is_tracked_by_itself(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Two datasets with dates of their own: the second's new date harvests the second alone."""
     registered()
@@ -139,7 +143,7 @@ def test_each_dataset_of_a_description_is_tracked_by_itself(
 
 
 def test_mirroring_several_datasets_mirrors_their_union(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A harvest of one dataset does not take away what another one of the provider holds."""
     registered("removals: mirror")
@@ -155,7 +159,7 @@ def test_mirroring_several_datasets_mirrors_their_union(
 
 
 def test_foreign_graph_names_land_in_the_providers_own_graph(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A dump in N-Quads cannot write to another provider's graph."""
     registered()
@@ -167,7 +171,7 @@ def test_foreign_graph_names_land_in_the_providers_own_graph(
 
 
 def test_the_guard_holds_a_harvest_that_removes_too_much(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Held: nothing changes, the figures are told, and approving lets the filed dumps through."""
     instance.guard(2, 0.2)
@@ -182,13 +186,13 @@ def test_the_guard_holds_a_harvest_that_removes_too_much(
     assert len(instance.graph("p")) == 10
     instance.clock.forward(hours=1)
     assert instance.tick("p") == []
-    assert [done.outcome for done in instance.desk.approve("p")] == [Outcome.COMMITTED]
+    assert [done.outcome for done in instance.harvester.approve("p")] == [Outcome.COMMITTED]
     assert instance.graph("p") == set(lines[:5])
     assert instance.proven("p")
 
 
 def test_a_mended_dump_takes_the_place_of_the_held_one(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A newer full announcement supersedes the held one; then there is nothing to approve."""
     instance.guard(2, 0.2)
@@ -201,11 +205,11 @@ def test_a_mended_dump_takes_the_place_of_the_held_one(
     release(provider, 3, *lines, C1)
     assert outcomes(instance) == ["committed"]
     with pytest.raises(UnknownName, match="nothing of p is held"):
-        instance.desk.approve("p")
+        instance.harvester.approve("p")
 
 
 def test_blank_node_descriptions_go_with_the_subject_that_alone_referred_to_them(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A partial that replaces <a> takes <a>'s address with it, but not the one that <b> shares."""
     registered()
@@ -224,7 +228,7 @@ def test_blank_node_descriptions_go_with_the_subject_that_alone_referred_to_them
 
 
 def test_harvesting_the_same_blank_nodes_again_changes_nothing(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Blank nodes do not double: other labels, other order, other indentation, same graph."""
     registered()
@@ -238,7 +242,7 @@ def test_harvesting_the_same_blank_nodes_again_changes_nothing(
 
 
 def test_spellings_of_one_value_are_kept_apart_through_partials(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """The store folds "1" and "01" into one triple; snapshots, deltas and exports keep what the provider wrote."""
     registered()
@@ -251,10 +255,12 @@ def test_spellings_of_one_value_are_kept_apart_through_partials(
     instance.tick("p")
     assert instance.proven("p")
     assert instance.graph("p") == {one, f'<http://x/b> <http://p> "8"^^{number}'}
-    assert instance.desk.workshop.ledger.versions("p")[1].removed == 2
+    assert instance.harvester.instance.ledger.versions("p")[1].removed == 2
 
 
-def test_many_partials_in_a_row_add_up(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+def test_many_partials_in_a_row_add_up(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
+) -> None:
     """What they change together is kept beside the snapshot, added to each time, and ends with the next snapshot."""
     registered()
     release(provider, 1, A1, B1, C1)
@@ -262,7 +268,7 @@ def test_many_partials_in_a_row_add_up(instance: Instance, provider: ProviderSer
     for day in range(2, 8):
         release(provider, day, f'<http://x/{"abc"[day % 3]}> <http://p> "{day}"', partial=True)
         assert outcomes(instance) == ["committed"]
-    folder = instance.desk.workshop.folder("p")
+    folder = instance.harvester.instance.files("p").folder
     assert [path.name for path in folder.glob("since-*")] == ["since-000001-000006"]
     assert instance.graph("p") == {f'<http://x/{"abc"[day % 3]}> <http://p> "{day}"' for day in (5, 6, 7)}
     assert instance.proven("p")

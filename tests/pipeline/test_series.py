@@ -11,13 +11,13 @@ import pytest
 
 from harvest.model import Outcome
 from harvest.wash.problems import STATEMENTS
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 from tests.provider import ProviderServer
 from tests.realdata import realdata
 
 SERIES = ("schemaorg", "periodo", "berlin-vocabulary", "yourselftoscience")
 
-PASSED = 11
+PASSED = 4
 """Broken releases of the Berlin vocabulary that the default threshold lets pass."""
 
 REACHED = {
@@ -63,7 +63,7 @@ def rows(series: str) -> list[Expected]:
 
 @pytest.mark.parametrize("series", SERIES)
 def test_a_series_harvested_release_by_release_gives_the_true_differences(
-    series: str, instance: Instance, provider: ProviderServer
+    series: str, instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
     """Ground triples exactly; blank nodes at most as many as whole components; broken releases keep the last one."""
     instance.guard(1_000_000, 1)
@@ -83,7 +83,7 @@ def test_a_series_harvested_release_by_release_gives_the_true_differences(
             broken_as_expected(result.finding, expected.broken)
             continue
         assert result.outcome is Outcome.COMMITTED, result
-        version = instance.desk.workshop.ledger.versions("p")[-1]
+        version = instance.harvester.instance.ledger.versions("p")[-1]
         if good == 0:
             assert (version.added, version.removed, version.triples) == (expected.triples, 0, expected.triples)
         else:
@@ -95,10 +95,11 @@ def test_a_series_harvested_release_by_release_gives_the_true_differences(
 
 
 def broken_as_expected(finding: object, message: str) -> None:
-    """The finding's place is that of the known parse error."""
+    """The finding's place is that of the known parse error, or of one behind it that costs more triples."""
     line = re.search(r"line (\d+)", message)
     assert line is not None
-    assert getattr(finding, "line", None) == int(line.group(1)), finding
+    assert getattr(finding, "line", None) is not None, finding
+    assert getattr(finding, "line", 0) >= int(line.group(1)), finding
     assert getattr(finding, "column", None)
     assert getattr(finding, "excerpt", None)
 
@@ -115,9 +116,9 @@ def as_true(name: str, expected: Expected, found: tuple[int, int]) -> None:
 
 
 def test_releases_with_few_bad_statements_are_harvested_without_those(
-    instance: Instance, provider: ProviderServer
+    instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
-    """Of the twelve broken releases of the Berlin vocabulary those with at most one bad statement in 100 pass."""
+    """Of the twelve broken releases of the Berlin vocabulary those that lose at most one triple in 100 pass."""
     instance.guard(1_000_000, 1)
     instance.register(f"p:\n  void: {provider.url}/void.ttl\n  removals: mirror\n")
     passed = failed = 0
@@ -125,7 +126,7 @@ def test_releases_with_few_bad_statements_are_harvested_without_those(
         provider.put("/dump.ttl", (realdata() / expected.file).read_bytes())
         provider.describe("/void.ttl", f"2026-{1 + day // 28:02d}-{1 + day % 28:02d}T00:00:00Z", ["/dump.ttl"])
         [result] = instance.tick("p")
-        run = instance.desk.workshop.ledger.runs("p")[0]
+        run = instance.harvester.instance.ledger.runs("p")[0]
         if expected.broken is None:
             assert result.outcome in (Outcome.COMMITTED, Outcome.UNCHANGED)
             assert len(instance.graph("p")) == expected.triples

@@ -11,26 +11,27 @@ import pytest
 from harvest.fetch import exchange
 from harvest.ledger import Run
 from harvest.model import Outcome
-from harvest.pipeline import STEPS, course
-from tests.pipeline.conftest import Instance
+from harvest.pipeline import STEPS
+from harvest.pipeline import run_progress as progress
+from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_crash import run_and_die
 from tests.pipeline.test_semantics import A1, A2, B1, release
 from tests.provider import ProviderServer
 
-Register = Callable[..., None]
+DumpRecords = Callable[..., None]
 
 
-def latest(instance: Instance) -> Run:
-    return instance.desk.workshop.ledger.runs("p", 1)[0]
+def latest(instance: TemporaryInstance) -> Run:
+    return instance.harvester.instance.ledger.runs("p", 1)[0]
 
 
 def test_the_steps_of_a_run_cover_its_whole_time(
-    instance: Instance, provider: ProviderServer, registered: Register, monkeypatch: pytest.MonkeyPatch
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From the first byte asked for to the commit, without a gap, in the order of the pipeline."""
     registered()
     release(provider, 1, A1, B1)
-    instance.desk.look("p")
+    instance.harvester.look("p")
     now = instance.clock.__call__
 
     def ticking(self: object) -> object:
@@ -38,15 +39,17 @@ def test_the_steps_of_a_run_cover_its_whole_time(
         return now()
 
     monkeypatch.setattr(type(instance.clock), "__call__", ticking)
-    instance.desk.work("p")
+    instance.harvester.work("p")
     run = latest(instance)
-    assert [step.name for step in run.steps] == [name for name in STEPS if name not in ("look", "write-back")]
+    assert [step.name for step in run.steps] == [name for name in STEPS if name not in ("look", "adopt", "write-back")]
     assert (run.steps[0].started, run.steps[-1].ended) == (run.started, run.ended)
     assert all(before.ended == after.started for before, after in pairwise(run.steps))
     assert not any(step.broken for step in run.steps)
 
 
-def test_steps_tell_what_they_did(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+def test_steps_tell_what_they_did(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
+) -> None:
     """In figures that the page of the run shows."""
     registered("removals: mirror")
     release(provider, 1, A1, B1)
@@ -60,28 +63,28 @@ def test_steps_tell_what_they_did(instance: Instance, provider: ProviderServer, 
     assert {"added": 1, "removed": 1}.items() <= did["revise"].items()
     assert did["file-change"]["bytes"] > 0
     assert did["load"] == {"triples": 2}
-    current = instance.desk.workshop.generations.current()
+    current = instance.harvester.instance.generations.current()
     assert current is not None
     assert did["publish"] == {"generation": current.number}
 
 
 def test_a_download_that_goes_on_tells_how_far_it_is(
-    instance: Instance, provider: ProviderServer, registered: Register, monkeypatch: pytest.MonkeyPatch
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bytes so far and of how many; the figures of the end take their place."""
-    monkeypatch.setattr(course, "EVERY_S", 0.0)
+    monkeypatch.setattr(progress, "EVERY_S", 0.0)
     monkeypatch.setattr(exchange, "_PIECE", 1 << 10)
     registered()
     release(provider, 1, *(f"<http://x/{i}> <http://p> 'some value of number {i}'" for i in range(500)))
-    steps = instance.desk.workshop.ledger.steps
+    steps = instance.harvester.instance.ledger.steps
     heard: list[dict[str, int | str]] = []
-    tell = steps.tell
+    record = steps.record
 
     def listened(run: int, figures: dict[str, int | str]) -> None:
         heard.append(dict(figures))
-        tell(run, figures)
+        record(run, figures)
 
-    monkeypatch.setattr(steps, "tell", listened)
+    monkeypatch.setattr(steps, "record", listened)
     instance.tick("p")
     received = [figures["bytes"] for figures in heard if "of_bytes" in figures]
     assert len(received) > 5
@@ -92,34 +95,36 @@ def test_a_download_that_goes_on_tells_how_far_it_is(
 
 
 def test_how_far_a_step_is_is_written_once_in_a_while(
-    instance: Instance, provider: ProviderServer, registered: Register, monkeypatch: pytest.MonkeyPatch
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bytes come a million times; of a run that takes a moment only the first ones are written."""
     monkeypatch.setattr(exchange, "_PIECE", 16)
     registered()
     release(provider, 1, *(f"<http://x/{i}> <http://p> {i}" for i in range(300)))
-    steps = instance.desk.workshop.ledger.steps
+    steps = instance.harvester.instance.ledger.steps
     told: list[int] = []
-    tell = steps.tell
+    record = steps.record
 
     def counted(run: int, figures: dict[str, int | str]) -> None:
         told.append(run)
-        tell(run, figures)
+        record(run, figures)
 
-    monkeypatch.setattr(steps, "tell", counted)
+    monkeypatch.setattr(steps, "record", counted)
     instance.tick("p")
     steps_that_tell = sum(bool(step.figures) for step in latest(instance).steps)
-    assert len(told) <= steps_that_tell + course.AT_ONCE
+    assert len(told) <= steps_that_tell + progress.AT_ONCE
 
 
-def _changes(instance: Instance) -> int:
+def _changes(instance: TemporaryInstance) -> int:
     """Rows that this thread's connection has changed so far."""
-    row = instance.desk.workshop.ledger.database.row("SELECT total_changes() AS n")
+    row = instance.harvester.instance.ledger.database.row("SELECT total_changes() AS n")
     assert row is not None
     return int(row["n"])
 
 
-def test_a_tick_without_news_writes_no_step(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+def test_a_tick_without_news_writes_no_step(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
+) -> None:
     """A thousand providers are looked at every minute."""
     registered()
     release(provider, 1, A1)
@@ -131,7 +136,7 @@ def test_a_tick_without_news_writes_no_step(instance: Instance, provider: Provid
 
 @pytest.mark.parametrize("step", ["fetch", "wash", "revise"])
 def test_a_killed_run_says_where_it_was_broken_off(
-    step: str, instance: Instance, provider: ProviderServer, registered: Register
+    step: str, instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """The next start tells it, and the next tick has a run of its own."""
     registered()
@@ -148,7 +153,7 @@ def test_a_killed_run_says_where_it_was_broken_off(
 
 
 def test_a_run_killed_while_loading_goes_on_in_the_same_run(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """The step that was broken off stays told, and the rest follows it."""
     registered()
@@ -158,12 +163,12 @@ def test_a_run_killed_while_loading_goes_on_in_the_same_run(
     assert run.outcome == "committed"
     names = [(step.name, step.broken) for step in run.steps]
     at = names.index(("load", True))
-    assert names[at + 1 :] == [(name, False) for name in ("load", "describe", "adopt", "publish", "commit")]
+    assert names[at + 1 :] == [(name, False) for name in ("load", "describe", "publish", "commit")]
     assert all(before.ended == after.started for before, after in pairwise(run.steps))
 
 
 def test_a_run_killed_while_it_waits_goes_on(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Its dumps are filed, so it is one run with a long wait and no failure."""
     registered()
@@ -172,11 +177,13 @@ def test_a_run_killed_while_it_waits_goes_on(
     instance.clock.forward(days=20)
     [result] = instance.tick("p")
     assert result.outcome is Outcome.COMMITTED
-    [run] = instance.desk.workshop.ledger.runs("p")
+    [run] = instance.harvester.instance.ledger.runs("p")
     assert not any(step.broken for step in run.steps)
 
 
-def test_a_download_that_fails_ends_its_run(instance: Instance, provider: ProviderServer, registered: Register) -> None:
+def test_a_download_that_fails_ends_its_run(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
+) -> None:
     """One run, of one step, with the reason."""
     registered()
     provider.describe("/void.ttl", "2026-01-01T00:00:00Z", ["/none.ttl"])
@@ -187,7 +194,7 @@ def test_a_download_that_fails_ends_its_run(instance: Instance, provider: Provid
 
 
 def test_a_description_that_works_again_is_no_trouble_any_more(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Its run stays in the list, and does not keep the provider failing until the next release."""
     registered()
@@ -200,6 +207,5 @@ def test_a_description_that_works_again_is_no_trouble_any_more(
     provider.pages["/void.ttl"] = void
     instance.clock.forward(hours=1)
     assert instance.tick("p") == []
-    known = instance.desk.workshop.ledger.overview.of(["p"])["p"]
-    assert known.settled is not None
-    assert (known.settled.outcome, known.since) == ("committed", None)
+    known = instance.harvester.instance.ledger.overview.of(["p"])["p"]
+    assert known.standings == ()

@@ -18,11 +18,11 @@ from harvest.archive.history import Archive
 from harvest.archive.layout import name_of
 from harvest.archive.verify import verify
 from harvest.errors import StoppedError, StorageError, UnknownName
-from harvest.pipeline.tracking import Plan, Tracked, as_json, track
+from harvest.pipeline.track.tracking import Plan, Tracked, as_json, track
 from sparql.rdf import HARVEST, PROV
 from tests.archive.preston import unpacked
 from tests.packages import install
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 from tests.provider import VOID, ProviderServer, dataset
 from tests.realdata import realdata
 
@@ -32,20 +32,20 @@ INDEX = '<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{}</s
 
 
 @pytest.fixture(autouse=True)
-def registry(instance: Instance) -> None:
+def registry(instance: TemporaryInstance) -> None:
     """No providers."""
     instance.register("{}\n")
 
 
-def tracked(instance: Instance, *urls: str, **options: object) -> Tracked:
-    return track(instance.desk.workshop, Plan(urls, **options))  # type: ignore[arg-type]  # each test gives the right ones
+def tracked(instance: TemporaryInstance, *urls: str, **options: object) -> Tracked:
+    return track(instance.harvester.instance, Plan(urls, **options))  # type: ignore[arg-type]  # each test gives the right ones
 
 
 def asked(found: Tracked) -> list[tuple[str, int, str | None]]:
     return [(answer.url, answer.question.depth, answer.question.handler) for answer in found.answers]
 
 
-def archive_of(instance: Instance) -> Archive:
+def archive_of(instance: TemporaryInstance) -> Archive:
     return Archive(instance.settings.data_dir / "content")
 
 
@@ -61,7 +61,7 @@ def sha256(body: str | bytes) -> str:
     return hashlib.sha256(body.encode() if isinstance(body, str) else body).hexdigest()
 
 
-def test_dumps_of_a_description_are_asked_for(instance: Instance, provider: ProviderServer) -> None:
+def test_dumps_of_a_description_are_asked_for(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Of every dataset in it, each once; a dump that leads nowhere ends the way."""
     a, b = provider.put("/a.ttl", TTL), provider.put("/b.nt", TTL, "application/n-triples")
     text = VOID + dataset("http://x/1", None, [a]) + dataset("http://x/2", None, [a, b])
@@ -73,7 +73,7 @@ def test_dumps_of_a_description_are_asked_for(instance: Instance, provider: Prov
     assert sorted(provider.requests) == [("/a.ttl", 200), ("/b.nt", 200), ("/void.ttl", 200)]
 
 
-def test_one_log_tells_of_a_crawl(instance: Instance, provider: ProviderServer) -> None:
+def test_one_log_tells_of_a_crawl(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Each download names the one that led to it, a note which handler asked; questions stand in no log."""
     dump = provider.put("/a.ttl", TTL)
     url = provider.put("/void.ttl", VOID + dataset("http://x/1", None, [dump]))
@@ -93,7 +93,7 @@ def test_one_log_tells_of_a_crawl(instance: Instance, provider: ProviderServer) 
     assert {check.verdict for check in verify(archive)} == {"OK"}
 
 
-def test_nothing_new_writes_nothing(instance: Instance, provider: ProviderServer) -> None:
+def test_nothing_new_writes_nothing(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """The second run asks conditionally, gets the same answers, and makes no log."""
     packed = zipped(a_ttl=TTL)
     dump = provider.put("/a.zip", packed, "application/zip")
@@ -109,7 +109,7 @@ def test_nothing_new_writes_nothing(instance: Instance, provider: ProviderServer
     assert provider.asked("/a.zip") == [200, 304]
 
 
-def test_sitemaps_lead_to_what_looks_like_rdf(instance: Instance, provider: ProviderServer) -> None:
+def test_sitemaps_lead_to_what_looks_like_rdf(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """From robots.txt by the index and a compressed sitemap to the dump; pages are passed over."""
     dump = provider.put("/a.ttl", TTL)
     inner = SITEMAP.format(f"<url><loc>{dump}</loc></url><url><loc>{provider.url}/page</loc></url>")
@@ -120,7 +120,7 @@ def test_sitemaps_lead_to_what_looks_like_rdf(instance: Instance, provider: Prov
     assert asked(found) == [(robots, 0, None), *((u, n, "sitemap") for n, u in enumerate((index, packed, dump), 1))]
 
 
-def test_entries_of_archives_become_content(instance: Instance, provider: ProviderServer) -> None:
+def test_entries_of_archives_become_content(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Each by the name that Preston gives it; an archive in an archive by its own hash; all from one reading."""
     inner = zipped(b_ttl=TTL + TTL)
     out = io.BytesIO()
@@ -134,7 +134,7 @@ def test_entries_of_archives_become_content(instance: Instance, provider: Provid
     outer = f"hash://sha256/{sha256(out.getvalue())}"
     names = [f"tar:gz:{outer}!/x/a%20b.ttl", f"tar:gz:{outer}!/inner.zip", f"zip:hash://sha256/{sha256(inner)}!/b.ttl"]
     assert asked(found) == [(url, 0, None), *zip(names, (1, 1, 2), ["archive"] * 3, strict=True)]
-    content = instance.desk.workshop.content
+    content = instance.harvester.instance.content
     assert [content.path(a.version.digest).read_bytes() for a in found.answers[1:] if a.version] == [
         TTL.encode(),
         inner,
@@ -143,17 +143,17 @@ def test_entries_of_archives_become_content(instance: Instance, provider: Provid
     told = {version.url: version.name for version in archive_of(instance).versions()}
     assert told[names[2]] == name_of(sha256(TTL + TTL))
     assert {check.verdict for check in verify(archive_of(instance))} == {"OK"}
-    assert instance.desk.workshop.crawl.get(f"hash://sha256/{sha256(TTL)}").capture.final_url == names[0]
+    assert instance.harvester.instance.crawl.get(f"hash://sha256/{sha256(TTL)}").capture.final_url == names[0]
 
 
-def test_a_description_in_an_archive_leads_on(instance: Instance, provider: ProviderServer) -> None:
+def test_a_description_in_an_archive_leads_on(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Handlers are told of entries as of anything else."""
     dump = provider.put("/a.ttl", TTL)
     url = provider.put("/d.zip", zipped(void_ttl=VOID + dataset("http://x/1", None, [dump])), "application/zip")
     assert asked(tracked(instance, url))[-1] == (dump, 2, "void")
 
 
-def test_depth_and_number_are_bounded(instance: Instance, provider: ProviderServer) -> None:
+def test_depth_and_number_are_bounded(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """A site that always names another page would never end."""
     for n in range(6):
         provider.put(f"/{n}.xml", INDEX.format(f"<sitemap><loc>{provider.url}/{n + 1}.xml</loc></sitemap>"), "text/xml")
@@ -167,7 +167,7 @@ def test_depth_and_number_are_bounded(instance: Instance, provider: ProviderServ
     assert (len(some.answers), some.left) == (4, 7)
 
 
-def test_circles_end(instance: Instance, provider: ProviderServer) -> None:
+def test_circles_end(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Each URL is asked for once, however it is spelt."""
     locs = "".join(f"<sitemap><loc>{provider.url}/{name}</loc></sitemap>" for name in ("a.xml", "a.xml#x", "b.xml"))
     for name in "ab":
@@ -176,7 +176,7 @@ def test_circles_end(instance: Instance, provider: ProviderServer) -> None:
     assert [url for url, _, _ in asked(found)] == [f"{provider.url}/{name}.xml" for name in "ab"]
 
 
-def test_what_fails_is_told_and_stops_nothing(instance: Instance, provider: ProviderServer) -> None:
+def test_what_fails_is_told_and_stops_nothing(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """By the report and by the log, as any download that failed."""
     dump = provider.put("/a.ttl", TTL)
     gone = f"{provider.url}/gone.ttl"
@@ -200,7 +200,9 @@ def test_what_fails_is_told_and_stops_nothing(instance: Instance, provider: Prov
         ("zip:http://x.example/a.zip!/a", "not an http"),
     ],
 )
-def test_what_cannot_be_had_is_told(instance: Instance, provider: ProviderServer, name: str, reason: str) -> None:
+def test_what_cannot_be_had_is_told(
+    instance: TemporaryInstance, provider: ProviderServer, name: str, reason: str
+) -> None:
     """Handlers may ask for anything."""
     body = zipped(a_ttl=TTL)
     found = tracked(instance, provider.put("/a.zip", body, "application/zip"), depth=0)
@@ -209,7 +211,7 @@ def test_what_cannot_be_had_is_told(instance: Instance, provider: ProviderServer
     assert answer.version is None and reason in (answer.reason or "")
 
 
-def test_a_bomb_costs_one_finding(instance: Instance, provider: ProviderServer, tmp_path: Path) -> None:
+def test_a_bomb_costs_one_finding(instance: TemporaryInstance, provider: ProviderServer, tmp_path: Path) -> None:
     """The limits of washing hold for entries, too."""
     instance.settings = replace(instance.settings, wash=replace(instance.settings.wash, max_bytes=1000))
     url = provider.put("/a.zip", zipped(a_ttl=TTL, b_ttl="x" * 2000, c_ttl=TTL), "application/zip")
@@ -217,11 +219,11 @@ def test_a_bomb_costs_one_finding(instance: Instance, provider: ProviderServer, 
     assert small.version is not None
     assert large.version is None and "max_bytes" in (large.reason or "")
     assert after.version is None and "max_bytes" in (after.reason or "")
-    assert list(instance.desk.workshop.scratch.iterdir()) == []
+    assert list(instance.harvester.instance.scratch.iterdir()) == []
 
 
 def test_a_package_adds_a_handler(
-    instance: Instance, provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    instance: TemporaryInstance, provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found by its entry point, told of every version, asked like our own."""
     source = """
@@ -238,7 +240,7 @@ def test_a_package_adds_a_handler(
 
 
 def test_a_broken_handler_is_told_once_and_stops_nothing(
-    instance: Instance, provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    instance: TemporaryInstance, provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the package to look at; our own go on."""
     points = {"gone": "broken:nothing", "void": "broken:void", "zero": "broken:zero"}
@@ -257,11 +259,11 @@ def test_a_broken_handler_is_told_once_and_stops_nothing(
 
 
 def test_a_handler_that_fails_costs_one_finding(
-    instance: Instance, provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    instance: TemporaryInstance, provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether it raises, hangs, dies or gives nonsense; what it asked for before counts."""
+    """Whether it raises, dies or gives nonsense; what it asked for before counts."""
     source = """
-        import os, sys, time
+        import os, sys
 
         def raises(version):
             yield version.url + "/asked-before"
@@ -273,32 +275,38 @@ def test_a_handler_that_fails_costs_one_finding(
         def exits(version):
             sys.exit(4)
 
-        def hangs(version):
-            time.sleep(60)
-
         def numbers(version):
             return [1]
 
         def nothing(version):
             return None
     """
-    names = ("raises", "dies", "exits", "hangs", "numbers", "nothing")
+    names = ("raises", "dies", "exits", "numbers", "nothing")
     install(tmp_path / "site", monkeypatch, "bad", {f"a-{name}": f"bad:{name}" for name in names}, source)
     url = provider.put("/a.zip", zipped(a_ttl=TTL), "application/zip")
     chosen = (*(f"a-{name}" for name in names), "archive")
-    found = tracked(instance, url, handlers=chosen, depth=1, handler_s=2.0)
+    found = tracked(instance, url, handlers=chosen, depth=1, handler_s=60.0)
     assert [handler for _, _, handler in asked(found)] == [None, "a-raises", "archive"]
     told = {finding.message.split()[2]: finding.message for finding in found.findings}
     assert list(told) == [f"a-{name}" for name in names]
     assert "of bad 1.2 failed over" in told["a-raises"] and "RuntimeError: boom" in told["a-raises"]
     assert "ended its process" in told["a-dies"]
     assert "SystemExit: 4" in told["a-exits"]
-    assert "took longer than 2 s" in told["a-hangs"]
     assert "asked for 1, which is no text" in told["a-numbers"]
     assert "TypeError" in told["a-nothing"]
 
 
-def test_a_log_is_replayed(instance: Instance, provider: ProviderServer) -> None:
+def test_a_handler_that_hangs_is_ended(
+    instance: TemporaryInstance, provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It costs its time limit and one finding."""
+    install(tmp_path / "site", monkeypatch, "bad", {"a": "bad:hangs"}, "import time\ndef hangs(_): time.sleep(600)\n")
+    url = provider.put("/a.nt", "<http://x/a> <http://x/p> <http://x/b> .")
+    [finding] = tracked(instance, url, handlers=("a",), depth=1, handler_s=0.5).findings
+    assert "took longer than 0.5 s" in finding.message
+
+
+def test_a_log_is_replayed(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Handlers are told of what it tells, as if it came now; nothing that it tells is downloaded again."""
     dump = provider.put("/a.ttl", TTL)
     url = provider.put("/void.ttl", VOID + dataset("http://x/1", None, [dump, f"{provider.url}/b.ttl"]))
@@ -314,7 +322,7 @@ def test_a_log_is_replayed(instance: Instance, provider: ProviderServer) -> None
         tracked(instance, replay="0" * 64)
 
 
-def test_a_log_of_preston_is_replayed(instance: Instance, provider: ProviderServer, tmp_path: Path) -> None:
+def test_a_log_of_preston_is_replayed(instance: TemporaryInstance, provider: ProviderServer, tmp_path: Path) -> None:
     """An instance may go on with an archive that Preston began; its activities need not be IRIs."""
     shutil.copytree(unpacked("data-two-versions", tmp_path / "preston"), instance.settings.data_dir / "content")
     log = archive_of(instance).logs()[0]
@@ -326,7 +334,7 @@ def test_a_log_of_preston_is_replayed(instance: Instance, provider: ProviderServ
         tracked(instance, replay=text)
 
 
-def test_what_is_filed_is_tracked_by_its_hash(instance: Instance, provider: ProviderServer) -> None:
+def test_what_is_filed_is_tracked_by_its_hash(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Without network."""
     body = zipped(a_ttl=TTL)
     tracked(instance, provider.put("/a.zip", body, "application/zip"), depth=0)
@@ -338,23 +346,25 @@ def test_what_is_filed_is_tracked_by_its_hash(instance: Instance, provider: Prov
     assert provider.requests == []
 
 
-def test_an_archive_that_cannot_be_read_costs_its_entries_alone(instance: Instance, provider: ProviderServer) -> None:
+def test_an_archive_that_cannot_be_read_costs_its_entries_alone(
+    instance: TemporaryInstance, provider: ProviderServer
+) -> None:
     """A bad sector under one file is no reason to ask for nothing else."""
     body = zipped(a_ttl=TTL)
     tracked(instance, provider.put("/a.zip", body, "application/zip"), depth=0)
-    place = instance.desk.workshop.content.path(sha256(body))
+    place = instance.harvester.instance.content.path(sha256(body))
     place.unlink()
     place.symlink_to("/proc/self/mem")  # a file whose first byte gives EIO
     uri = f"hash://sha256/{sha256(body)}"
     bad, good = tracked(instance, f"zip:{uri}!/a.ttl", provider.put("/b.ttl", TTL), depth=0).answers
     assert bad.version is None
     assert bad.reason == (
-        f"{uri} is filed, but cannot be read: Input/output error; `harvest archive verify` tells what else is damaged"
+        f"{uri} is filed, but cannot be read: Input/output error; `harvest archive verify` says what else is damaged"
     )
     assert good.version is not None and good.reason is None
 
 
-def test_a_disk_that_takes_nothing_ends_it(instance: Instance, provider: ProviderServer) -> None:
+def test_a_disk_that_takes_nothing_ends_it(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """It would take nothing of the others either, and every one of them would be asked for in vain."""
     body = zipped(a_ttl=TTL)
     url = provider.put("/a.zip", body, "application/zip")
@@ -366,7 +376,7 @@ def test_a_disk_that_takes_nothing_ends_it(instance: Instance, provider: Provide
         tracked(instance, url)
 
 
-def test_a_lost_ledger_knows_it_all_from_the_log(instance: Instance, provider: ProviderServer) -> None:
+def test_a_lost_ledger_knows_it_all_from_the_log(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Entries and notes too; the next run finds nothing new."""
     entries = {"a.ttl": TTL, "gr\u00fcn [1].ttl": TTL + TTL}
     out = io.BytesIO()
@@ -386,17 +396,17 @@ def test_a_lost_ledger_knows_it_all_from_the_log(instance: Instance, provider: P
     assert again.log is None and len(archive_of(instance).logs()) == 1
 
 
-def test_unknown_handlers_and_shutdowns_end_it(instance: Instance, provider: ProviderServer) -> None:
+def test_unknown_handlers_and_shutdowns_end_it(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """The first with the nearest name that there is."""
     url = provider.put("/a.ttl", TTL)
     with pytest.raises(UnknownName, match=r"'voids'; the nearest known handler is 'void'"):
         tracked(instance, url, handlers=("voids",))
-    instance.desk.workshop.stopping.set()
+    instance.harvester.instance.stopping.set()
     with pytest.raises(StoppedError):
         tracked(instance, url)
 
 
-def test_passwords_are_not_told(instance: Instance, provider: ProviderServer) -> None:
+def test_passwords_are_not_told(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Not by the report, not by the log."""
     provider.put("/a.ttl", TTL)
     url = provider.url.replace("//", "//me:secret@") + "/a.ttl"
@@ -406,7 +416,7 @@ def test_passwords_are_not_told(instance: Instance, provider: ProviderServer) ->
     assert "secret" not in "".join(map(str, archive_of(instance).statements()))
 
 
-def test_a_real_archive_gives_its_entries(instance: Instance, provider: ProviderServer) -> None:
+def test_a_real_archive_gives_its_entries(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """As published, by way of a real archive."""
     packed = realdata() / "messy" / "SEMICeu__DCAT-AP__releases_1.1_shacl-201608.zip"
     url = provider.put("/a.zip", packed.read_bytes(), "application/zip")

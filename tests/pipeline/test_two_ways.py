@@ -12,7 +12,7 @@ from harvest.revise import replace
 from harvest.revise.partial import partial
 from sparql.store.base import Change
 from sparql.store.embedded import EmbeddedStore
-from tests.revise.model import GRAPH, graphs, is_blank, put, replaced, subject
+from tests.revise.model import GRAPH, got, graphs, is_blank, put, stays, subject
 from tests.revise.test_replace import Lines
 
 
@@ -28,14 +28,17 @@ def test_the_delta_and_the_literal_algorithm_end_in_the_same_graph(
         root = Path(name)
         old, new = put(root / "a", a), put(root / "b", b)
         revision = replace.full(old, new, GRAPH, root) if full else partial(GRAPH, new, Lines(a), root)
-        expected = replaced(a, b, full=full)
+        given = got(revision.input)
+        expected = stays(a, b, full=full) | given
         delta = revision.delta
         change = Change(
             delta.removed, delta.added, delta.removed_triples, delta.added_triples, put(root / "after", expected)
         )
         gone = {subject(line) for line in a - expected if is_blank(subject(line))}
-        deleted = sorted({term.decode()[1:-1] for term in {subject(line) for line in b} | gone})
-        assert _after_delta(root / "1", old, len(a), change) == _after_update(root / "2", old, len(a), deleted, new)
+        deleted = sorted({term.decode()[1:-1] for term in {subject(line) for line in given} | gone})
+        assert _after_delta(root / "1", old, len(a), change) == _after_update(
+            root / "2", old, len(a), deleted, revision.input
+        )
 
 
 def _after_delta(root: Path, old: Path, triples: int, change: Change) -> set[bytes]:

@@ -17,20 +17,17 @@ import pytest
 
 from harvest.archive.index import Index
 from harvest.archive.layout import find
-from harvest.errors import HarvestError
+from harvest.config.settings import GuardSettings, QuerySettings
+from harvest.errors import HarvestError, StorageError
 from harvest.ledger.requests import UPDATE as COMMAND
 from harvest.model import Outcome
-from harvest.orders import execute
 from harvest.pipeline import STEPS
-from harvest.pipeline.evaluating import evaluated
-from harvest.pipeline.updating import Written
-from harvest.settings import GuardSettings, QuerySettings
-from harvest.wash import process
-from sparql.errors import ForbiddenError, QueryTimeout, RequestError, SparqlError, UnknownGraph
-from sparql.query.targets import Operation
-from sparql.query.updating import Update
+from harvest.pipeline.harvest import commit
+from harvest.pipeline.update.updating import Written
+from harvest.service.orders import execute
+from sparql.errors import ForbiddenError, QueryTimeout, RequestError, SparqlError, UnknownGraph, UpdateUnanswered
 from sparql.rdf import PROV
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.crash_update import GRAPH
 from tests.pipeline.test_crash import published
 from tests.provider import ProviderServer
@@ -41,7 +38,7 @@ REGISTRY = "notes:\n  updates: true\n"
 
 
 @pytest.fixture
-def notes(instance: Instance) -> Instance:
+def notes(instance: TemporaryInstance) -> TemporaryInstance:
     """An instance with a graph that updates write."""
     instance.register(REGISTRY)
     return instance
@@ -51,23 +48,23 @@ def insert(triples: str) -> str:
     return f"INSERT DATA {{ GRAPH <{GRAPH}> {{ {triples} }} }}"
 
 
-def updated(instance: Instance, text: str) -> Written:
+def updated(instance: TemporaryInstance, text: str) -> Written:
     instance.clock.forward(minutes=1)
-    return instance.desk.update(text)
+    return instance.harvester.update(text)
 
 
 def counts(written: Written) -> tuple[str, int, int, int, int]:
     return written.outcome.value, written.version, written.added, written.removed, written.triples
 
 
-def log(instance: Instance) -> str:
+def log(instance: TemporaryInstance) -> str:
     """All provenance logs, one after the other."""
     root = instance.settings.data_dir / "content"
     paths = [find(root, name) for name in Index(root).chain()]
     return "".join(path.read_text() for path in paths if path)
 
 
-def test_an_update_makes_a_version_of_a_graph_that_nobody_harvested(notes: Instance) -> None:
+def test_an_update_makes_a_version_of_a_graph_that_nobody_harvested(notes: TemporaryInstance) -> None:
     """With its change, its run, an export and a proof of all of them, and readers see it at once."""
     written = updated(notes, insert("<a> <p> 1 . <b> <p> 'x'"))
     assert written.graph == GRAPH and written.provider == "notes"
@@ -78,13 +75,13 @@ def test_an_update_makes_a_version_of_a_graph_that_nobody_harvested(notes: Insta
     assert notes.graph("notes") == expected
     graph = notes.settings.graph("notes")
     assert graph == GRAPH
-    run = notes.desk.workshop.ledger.run(written.run or 0)
+    run = notes.harvester.instance.ledger.run(written.run or 0)
     assert run is not None and (run.outcome, run.version, run.findings) == ("committed", 1, ())
     assert [dump["url"] for dump in run.dumps] == [GRAPH]
     assert notes.proven("notes")
 
 
-def test_a_second_update_changes_what_it_changes(notes: Instance) -> None:
+def test_a_second_update_changes_what_it_changes(notes: TemporaryInstance) -> None:
     """The change feed tells of nothing else, also where there are blank nodes."""
     updated(notes, insert("<a> <p> [ <q> 1 ; <r> [ <s> 2 ] ] . <b> <p> 1"))
     before = notes.graph("notes")
@@ -94,7 +91,7 @@ def test_a_second_update_changes_what_it_changes(notes: Instance) -> None:
     assert notes.proven("notes")
 
 
-def test_blank_nodes_of_two_updates_are_different_nodes(notes: Instance) -> None:
+def test_blank_nodes_of_two_updates_are_different_nodes(notes: TemporaryInstance) -> None:
     """Washing, which names a node by where it stands, would take them for one."""
     updated(notes, insert("<a> <p> [ <q> 1 ]"))
     first = notes.graph("notes")
@@ -104,20 +101,20 @@ def test_blank_nodes_of_two_updates_are_different_nodes(notes: Instance) -> None
     assert len({iri for line in notes.graph("notes") for iri in GENID.findall(line)}) == 2
 
 
-def test_an_update_that_changes_nothing_makes_no_version_and_writes_nothing(notes: Instance) -> None:
+def test_an_update_that_changes_nothing_makes_no_version_and_writes_nothing(notes: TemporaryInstance) -> None:
     """A job may send the same update each minute."""
     assert counts(updated(notes, insert(""))) == ("unchanged", 0, 0, 0, 0)
     updated(notes, insert("<a> <p> 01 , [ <q> 1.0 ]"))
-    downloads = len(notes.desk.workshop.ledger.downloads.captured())
+    downloads = len(notes.harvester.instance.ledger.downloads.captured())
     for text in (insert("<a> <p> 1"), f"DELETE WHERE {{ GRAPH <{GRAPH}> {{ ?s <nothing> ?o }} }}"):
         written = updated(notes, text)
         assert counts(written) == ("unchanged", 1, 0, 0, 3)
         assert written.run is None
-    assert len(notes.desk.workshop.ledger.downloads.captured()) == downloads
-    assert len(notes.desk.workshop.ledger.runs("notes")) == 1
+    assert len(notes.harvester.instance.ledger.downloads.captured()) == downloads
+    assert len(notes.harvester.instance.ledger.runs("notes")) == 1
 
 
-def test_a_graph_may_be_emptied_whatever_the_guard_says_and_filled_again(notes: Instance) -> None:
+def test_a_graph_may_be_emptied_whatever_the_guard_says_and_filled_again(notes: TemporaryInstance) -> None:
     """An operator asks for it on purpose; a provider that sends an empty dump most likely does not."""
     notes.settings = replace(notes.settings, guard=GuardSettings(0, 0))
     updated(notes, insert("<a> <p> 1 , 2 , 3"))
@@ -127,18 +124,18 @@ def test_a_graph_may_be_emptied_whatever_the_guard_says_and_filled_again(notes: 
     assert counts(updated(notes, f"DROP GRAPH <{GRAPH}>")) == ("unchanged", 2, 0, 0, 0)
     assert counts(updated(notes, insert("<a> <p> 4"))) == ("committed", 3, 1, 0, 1)
     assert notes.proven("notes")
-    assert [run.findings for run in notes.desk.workshop.ledger.runs("notes")] == [()] * 3
+    assert [run.findings for run in notes.harvester.instance.ledger.runs("notes")] == [()] * 3
 
 
-def test_the_archive_keeps_the_update_and_says_what_it_made(notes: Instance) -> None:
+def test_the_archive_keeps_the_update_and_says_what_it_made(notes: TemporaryInstance) -> None:
     """Who asks later why a triple is there finds the text."""
     text = insert("<a> <p> 'ü'")
     updated(notes, text)
-    (asked,) = notes.desk.workshop.ledger.downloads.history("http://h.example/providers/notes#update")
-    (gave,) = notes.desk.workshop.ledger.downloads.history(GRAPH)
+    (asked,) = notes.harvester.instance.ledger.downloads.history("http://h.example/providers/notes#update")
+    (gave,) = notes.harvester.instance.ledger.downloads.history(GRAPH)
     capture = asked.download.capture
     assert capture is not None and capture.digest is not None and capture.media_type == "application/sparql-update"
-    assert notes.desk.workshop.content.path(capture.digest).read_text() == text
+    assert notes.harvester.instance.content.path(capture.digest).read_text() == text
     assert gave.download.informed == asked.download.activity
     made = gave.download.capture
     assert made is not None
@@ -147,25 +144,25 @@ def test_the_archive_keeps_the_update_and_says_what_it_made(notes: Instance) -> 
     assert derived in log(notes) and informed in log(notes)
 
 
-def test_versions_are_made_again_from_the_archive(notes: Instance) -> None:
+def test_versions_are_made_again_from_the_archive(notes: TemporaryInstance) -> None:
     """Ledger, files and store lost: what is filed is enough."""
     for text in (insert("<a> <p> [ <q> 1 ]"), f"CLEAR GRAPH <{GRAPH}>", insert("<a> <p> [ <q> 2 ]")):
         updated(notes, text)
     before = notes.graph("notes")
-    assert all(version.same for version in notes.desk.rebuild("notes", check=True))
+    assert all(version.same for version in notes.harvester.rebuild("notes", check=True))
     notes.close()
     for name in ("store", "providers"):
         shutil.rmtree(notes.settings.data_dir / name)
     for path in notes.settings.data_dir.glob("ledger.sqlite*"):
         path.unlink()
-    assert [version.same for version in notes.desk.rebuild("notes")] == [True] * 3
+    assert [version.same for version in notes.harvester.rebuild("notes")] == [True] * 3
     assert notes.graph("notes") == before
     assert notes.proven("notes")
     assert counts(updated(notes, insert("<b> <p> 1"))) == ("committed", 4, 1, 0, 3)
     assert notes.proven("notes")
 
 
-def test_a_lost_store_has_the_graph_again_at_the_next_start(notes: Instance) -> None:
+def test_a_lost_store_has_the_graph_again_at_the_next_start(notes: TemporaryInstance) -> None:
     """It is made of snapshots, and this graph has one."""
     updated(notes, insert("<a> <p> [ <q> 1 ]"))
     before = notes.graph("notes")
@@ -174,7 +171,9 @@ def test_a_lost_store_has_the_graph_again_at_the_next_start(notes: Instance) -> 
     assert notes.graph("notes") == before
 
 
-def test_an_update_reads_other_graphs_and_writes_none_of_them(notes: Instance, provider: ProviderServer) -> None:
+def test_an_update_reads_other_graphs_and_writes_none_of_them(
+    notes: TemporaryInstance, provider: ProviderServer
+) -> None:
     """GRAPH in WHERE reads what readers see; what an operation does to a copy stays there."""
     url = provider.put("/d.nt", "<http://x/a> <http://p> <http://x/b> .\n", "application/n-triples")
     notes.register(f"{REGISTRY}p:\n  dump: {url}\n")
@@ -202,73 +201,124 @@ def test_an_update_reads_other_graphs_and_writes_none_of_them(notes: Instance, p
         ("http://elsewhere.example/notes", UnknownGraph, "those are http://h.example/graph/ and a name"),
     ],
 )
-def test_other_graphs_are_refused_by_name(notes: Instance, graph: str, error: type[SparqlError], said: str) -> None:
+def test_other_graphs_are_refused_by_name(
+    notes: TemporaryInstance, graph: str, error: type[SparqlError], said: str
+) -> None:
     """Before anything happens, and with what would have to be otherwise."""
     notes.register(f"{REGISTRY}p:\n  dump: http://127.0.0.1:1/d.nt\noff:\n  updates: true\n  enabled: false\n")
     with pytest.raises(error, match=said) as caught:
-        notes.desk.update(f"INSERT DATA {{ GRAPH <{graph}> {{ <a> <b> <c> }} }}")
+        notes.harvester.update(f"INSERT DATA {{ GRAPH <{graph}> {{ <a> <b> <c> }} }}")
     assert graph in caught.value.message
-    assert notes.desk.workshop.store.count(graph) == 0 or graph.endswith("metadata")
+    assert notes.harvester.instance.store.count(graph) == 0 or graph.endswith("metadata")
 
 
 @pytest.mark.parametrize(
     ("text", "error", "said"),
     [
-        (f"{insert('<a> <p> 2')} ; CREATE GRAPH <{GRAPH}>", RequestError, "CREATE on line 1 fails"),
-        (f"CLEAR GRAPH <{GRAPH}> ; COPY <typo> TO <{GRAPH}>", RequestError, "there is no graph"),
+        (f"{insert('<a> <p> 2')} ; CREATE GRAPH <{GRAPH}>", RequestError, "already exists"),
+        (
+            f"CLEAR GRAPH <{GRAPH}> ; COPY <graph/typo> TO <{GRAPH}>",
+            UnknownGraph,
+            "has the graph <http://h.example/graph/typo>",
+        ),
         (insert("<a> <p> ?x"), RequestError, "does not parse"),
         (insert("<a> <p> <<( <s> <p> <o> )>>"), RequestError, "triple term"),
         (f"WITH <{GRAPH}> INSERT {{ <a> <p> 2 }} WHERE {{ SERVICE <http://x/> {{}} }}", ForbiddenError, "SERVICE"),
     ],
 )
-def test_an_update_that_fails_changes_nothing(notes: Instance, text: str, error: type[SparqlError], said: str) -> None:
+def test_an_update_that_fails_changes_nothing(
+    notes: TemporaryInstance, text: str, error: type[SparqlError], said: str
+) -> None:
     """All operations of a request together, as the protocol asks for; nor is it a failed harvest."""
     updated(notes, insert("<a> <p> 1"))
     with pytest.raises(error, match=said):
         updated(notes, text)
     assert len(notes.graph("notes")) == 1
-    assert len(notes.desk.workshop.ledger.runs("notes")) == 1
+    assert len(notes.harvester.instance.ledger.runs("notes")) == 1
     assert not list((notes.settings.data_dir / "scratch").iterdir())
 
 
-def evaluation(notes: Instance, text: str) -> Path | SparqlError:
-    """What evaluating a text gives that the reader of names took for an update of the graph."""
-    update = Update(text, "http://h.example/sparql", GRAPH, (Operation((), 0, len(text), "INSERT"),))
-    generation = notes.desk.workshop.generations.current()
-    assert generation is not None
-    with notes.desk.workshop.room() as room:
-        made = process.call(evaluated, process.Bounds(30, GRAPH), update, generation.path, room, 1 << 20)
-        if isinstance(made, Path):
-            (notes.folder / "made.nt").write_bytes(made.read_bytes())
-    return made
+UNCHECKED = """
+import sys
+from pathlib import Path
+from pyoxigraph import Store
+from harvest.pipeline.update import evaluating
+from sparql.protocol.update import read_update
+room, update = Path(sys.argv[1]), read_update(sys.argv[2], "http://h.example/sparql")
+Store(str(room / "generation")).flush()
+evaluating.check = lambda update: None
+print(evaluating.evaluated(evaluating.Evaluation(update, frozenset(), room / "generation", room, 1 << 20)))
+"""
 
 
-def test_what_slips_through_the_reader_of_names_has_no_network(notes: Instance, provider: ProviderServer) -> None:
-    """LOAD and SERVICE are refused by reading; this holds if a spelling of theirs is not seen."""
+@pytest.mark.parametrize(("silent", "said"), [("", "Permission denied"), ("SILENT ", "Effect(changed=()")])
+def test_what_is_not_seen_to_be_load_has_no_network(
+    tmp_path: Path, provider: ProviderServer, silent: str, said: str
+) -> None:
+    """LOAD and SERVICE are refused by parsing; this holds if a spelling of theirs is not seen."""
     url = provider.put("/d.nt", "<http://x/a> <http://p> <http://x/b> .\n", "application/n-triples")
-    with pytest.raises(HarvestError):
-        evaluation(notes, f"LOAD <{url}> INTO GRAPH <{GRAPH}>")
-    assert isinstance(evaluation(notes, f"LOAD SILENT <{url}> INTO GRAPH <{GRAPH}>"), Path)
-    assert (notes.folder / "made.nt").read_text() == ""
-    assert provider.requests == []
-
-
-def test_what_slips_through_the_reader_of_names_writes_no_other_graph(notes: Instance) -> None:
-    """Whatever happens to the copy, one graph of it is taken."""
-    notes.register(f"{REGISTRY}other:\n  updates: true\n")
-    updated(notes, insert("<a> <p> 1"))
-    other = notes.settings.graph("other")
-    updated(notes, f"INSERT DATA {{ GRAPH <{other}> {{ <a> <p> 2 }} }}")
-    before = {name: notes.graph(name) for name in ("notes", "other")}
-    assert isinstance(
-        evaluation(notes, f"DROP ALL ; INSERT DATA {{ GRAPH <{other}> {{ <a> <p> 3 }} <b> <p> 4 }}"), Path
+    done = subprocess.run(
+        [sys.executable, "-c", UNCHECKED, str(tmp_path), f"LOAD {silent}<{url}> INTO GRAPH <{GRAPH}>"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
-    assert (notes.folder / "made.nt").read_text() == ""
-    assert {name: notes.graph(name) for name in ("notes", "other")} == before
-    assert published(notes, "other") == before["other"]
+    assert provider.requests == []
+    assert said in done.stdout + done.stderr
 
 
-def test_an_update_without_end_is_ended(notes: Instance) -> None:
+@pytest.fixture
+def two(notes: TemporaryInstance, provider: ProviderServer) -> TemporaryInstance:
+    """A provider with a dump, and a second graph that updates write."""
+    url = provider.put("/d.nt", '<http://x/a> <http://p> "q" .\n', "application/n-triples")
+    notes.register(f"{REGISTRY}other:\n  updates: true\nq:\n  dump: {url}\n")
+    notes.tick("q")
+    updated(notes, insert("<http://x/a> <http://p> 1"))
+    return notes
+
+
+Q = "<http://h.example/graph/q>"
+OTHER = "<http://h.example/graph/other>"
+
+
+@pytest.mark.parametrize(
+    ("more", "error", "said"),
+    [
+        (f"CLEAR GRAPH {Q}", ForbiddenError, Q),
+        ("DELETE WHERE { GRAPH ?g { ?s <http://p> 'q' } }", ForbiddenError, Q),
+        ("CLEAR ALL", ForbiddenError, "harvest-metadata"),
+        ("INSERT DATA { GRAPH <graph/new> { <a> <p> 1 } }", UnknownGraph, "'new' with `updates: true`"),
+        ("INSERT DATA { <a> <p> 1 }", RequestError, "the default graph"),
+        (f"INSERT DATA {{ GRAPH {OTHER} {{ <a> <p> 1 }} }}", RequestError, f"<{GRAPH}> and {OTHER}"),
+    ],
+)
+def test_an_update_that_changes_another_graph_too_is_refused_and_told_which(
+    two: TemporaryInstance, more: str, error: type[SparqlError], said: str
+) -> None:
+    """Nor is the graph written that might be."""
+    before = {name: two.graph(name) for name in ("notes", "other", "q")}
+    with pytest.raises(error) as caught:
+        updated(two, f"{insert('<a> <p> 1')} ; {more}")
+    assert said in caught.value.message
+    assert {name: two.graph(name) for name in before} == before
+    assert {name: published(two, name) for name in before} == before
+    assert len(two.harvester.instance.ledger.runs("notes")) == 1
+    assert not list((two.settings.data_dir / "scratch").iterdir())
+
+
+def test_a_graph_that_is_only_read_or_stays_as_it_was_is_no_hindrance(two: TemporaryInstance) -> None:
+    """What counts is what is other than before; of two graphs that are named the one that changed is written."""
+    q_again = f"INSERT DATA {{ GRAPH {Q} {{ <http://x/a> <http://p> 'q' }} }}"
+    assert counts(updated(two, f"{q_again} ; {insert('<b> <p> 1')}"))[:3] == ("committed", 2, 1)
+    written = updated(two, f"{insert('<b> <p> 1')} ; INSERT DATA {{ GRAPH {OTHER} {{ <b> <p> 2 }} }}")
+    assert (written.provider, *counts(written)[:3]) == ("other", "committed", 1, 1)
+    with pytest.raises(RequestError, match="changes nothing, and names no graph that updates may write"):
+        updated(two, "DELETE WHERE { ?s ?p ?o }")
+
+
+def test_an_update_without_end_is_ended(notes: TemporaryInstance) -> None:
     """Its process is killed, and nothing is left of it."""
     notes.settings = replace(notes.settings, query=QuerySettings(update_timeout_s=1))
     rows = " ".join(str(i) for i in range(300))
@@ -276,38 +326,40 @@ def test_an_update_without_end_is_ended(notes: Instance) -> None:
     began = time.monotonic()
     with pytest.raises(QueryTimeout, match=r"longer than 1 s \(setting query\.update_timeout_s\)"):
         updated(notes, f"WITH <{GRAPH}> INSERT {{ <a> <p> ?n }} WHERE {{ SELECT (COUNT(*) AS ?n) {{ {loops} }} }}")
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     assert not list((notes.settings.data_dir / "scratch").iterdir())
+    notes.close()
+    notes.settings = replace(notes.settings, query=QuerySettings())
     assert counts(updated(notes, insert("<a> <p> 1")))[0] == "committed"
 
 
-def test_updates_at_once_are_carried_out_one_after_the_other(notes: Instance) -> None:
+def test_updates_at_once_are_carried_out_one_after_the_other(notes: TemporaryInstance) -> None:
     """Each sees what the one before it made: four that count give four."""
     updated(notes, insert("<a> <n> 0"))
     text = f"WITH <{GRAPH}> DELETE {{ ?s <n> ?n }} INSERT {{ ?s <n> ?m }} WHERE {{ ?s <n> ?n BIND(?n + 1 AS ?m) }}"
-    threads = [threading.Thread(target=notes.desk.update, args=(text,)) for _ in range(4)]
+    threads = [threading.Thread(target=notes.harvester.update, args=(text,)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     (line,) = notes.graph("notes")
     assert '"4"^^' in line
-    assert [v.n for v in notes.desk.workshop.ledger.versions("notes")] == [1, 2, 3, 4, 5]
+    assert [v.n for v in notes.harvester.instance.ledger.versions("notes")] == [1, 2, 3, 4, 5]
 
 
-def test_nothing_is_ever_fetched_for_the_graph_nor_written_to_the_registry(notes: Instance) -> None:
+def test_nothing_is_ever_fetched_for_the_graph_nor_written_to_the_registry(notes: TemporaryInstance) -> None:
     """A look finds nothing, `harvest run` says so, and the file stays as people wrote it."""
     updated(notes, insert("<a> <p> 1"))
     assert notes.tick("notes") == []
     for names in (["notes"], []):
-        (told,) = execute(notes.desk, "run", names)["results"]
+        (told,) = execute(notes.harvester, "run", names)["results"]
         assert told["outcome"] == "nothing to fetch"
         assert "written by SPARQL updates" in told["finding"]["message"]
     assert notes.settings.registry.read_text() == REGISTRY
-    assert len(notes.desk.workshop.ledger.runs("notes")) == 1
+    assert len(notes.harvester.instance.ledger.runs("notes")) == 1
 
 
-def test_a_graph_whose_entry_changes_is_written_no_more(notes: Instance) -> None:
+def test_a_graph_whose_entry_changes_is_written_no_more(notes: TemporaryInstance) -> None:
     """The registry that holds is the one at the moment of writing."""
     updated(notes, insert("<a> <p> 1"))
     for registry in ("notes:\n  updates: true\n  enabled: false\n", "{}\n"):
@@ -318,7 +370,7 @@ def test_a_graph_whose_entry_changes_is_written_no_more(notes: Instance) -> None
 
 
 def test_a_provider_that_is_given_up_may_be_written_and_harvested_again(
-    notes: Instance, provider: ProviderServer
+    notes: TemporaryInstance, provider: ProviderServer
 ) -> None:
     """The first update keeps what was harvested, and a description later what its rules keep."""
     dump = provider.put("/d.nt", '<http://x/a> <http://p> "01"^^<http://www.w3.org/2001/XMLSchema#integer> .\n')
@@ -335,15 +387,15 @@ def test_a_provider_that_is_given_up_may_be_written_and_harvested_again(
     assert notes.proven("notes")
 
 
-def test_commands_carry_out_updates_and_tell_what_is_wrong(notes: Instance) -> None:
+def test_commands_carry_out_updates_and_tell_what_is_wrong(notes: TemporaryInstance) -> None:
     """The answer is JSON, with the kind of the error for the web front."""
-    done = execute(notes.desk, COMMAND, [insert("<a> <p> 1")])
+    done = execute(notes.harvester, COMMAND, [insert("<a> <p> 1")])
     assert done["ok"] and done["results"][0]["outcome"] == "committed"
-    refused = execute(notes.desk, COMMAND, ["CLEAR ALL"])
+    refused = execute(notes.harvester, COMMAND, ["CLEAR DEFAULT"])
     assert (refused["ok"], refused["kind"], refused["results"]) == (False, "RequestError", [])
 
 
-def test_an_update_that_cannot_be_filed_is_not_tried_again(notes: Instance) -> None:
+def test_an_update_that_cannot_be_filed_is_not_tried_again(notes: TemporaryInstance) -> None:
     """Its sender sends it again, and must know that nothing will do so meanwhile."""
     updated(notes, insert("<a> <p> 1"))
     folder = notes.settings.data_dir / "providers" / "notes"
@@ -363,7 +415,7 @@ KILLED = ["update", *STEPS[STEPS.index("check") : STEPS.index("commit") + 1], "l
 
 
 @pytest.mark.parametrize("step", KILLED)
-def test_an_update_killed_at_a_step_is_whole_or_not_there(notes: Instance, step: str) -> None:
+def test_an_update_killed_at_a_step_is_whole_or_not_there(notes: TemporaryInstance, step: str) -> None:
     """Once the graph is filed the next start ends it; before that nothing happened."""
     updated(notes, insert(OLD))
     old = notes.graph("notes")
@@ -387,6 +439,23 @@ def test_an_update_killed_at_a_step_is_whole_or_not_there(notes: Instance, step:
     else:
         assert len(now) == 20 and all("<http://q>" in line for line in now)
     assert notes.proven("notes")
-    assert not [run for run in notes.desk.workshop.ledger.runs("notes") if run.ended is None]
-    last = notes.desk.workshop.ledger.versions("notes")[-1].n
+    assert not [run for run in notes.harvester.instance.ledger.runs("notes") if run.ended is None]
+    last = notes.harvester.instance.ledger.versions("notes")[-1].n
     assert counts(updated(notes, insert("<http://x/more> <http://p> 1")))[1:] == (last + 1, 1, 0, 21)
+
+
+def test_an_update_whose_version_is_filed_but_not_loaded_is_not_told_to_have_failed(
+    notes: TemporaryInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ledger's disk was full after the version was filed: it is loaded later, so its sender must not send again."""
+
+    def full(*given: object) -> None:
+        raise StorageError("no space left for the ledger")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(commit, "load", full)
+        with pytest.raises(UpdateUnanswered, match="Do not send"):
+            notes.harvester.update(insert("<http://n/a> <http://p> 1"))
+    notes.harvester.work("notes")
+    assert len(notes.graph("notes")) == 1
+    assert [run.outcome for run in notes.harvester.instance.ledger.runs("notes")] == ["committed"]

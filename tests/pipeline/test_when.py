@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from harvest.catalog.providers import provider_report
 from harvest.model import Outcome
-from harvest.status import provider_object
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import A1, A2, outcomes, release, ttl
 from tests.provider import ProviderServer
 
-Register = Callable[..., None]
+DumpRecords = Callable[..., None]
 
 
-def kinds(instance: Instance) -> set[str]:
-    desk = instance.desk
-    item = provider_object(
-        desk.workshop.ledger, instance.settings, "p", desk.workshop.roster.get("p"), instance.clock.now
+def kinds(instance: TemporaryInstance) -> set[str]:
+    harvester = instance.harvester
+    item = provider_report(
+        harvester.instance.ledger, instance.settings, "p", harvester.instance.roster.get("p"), instance.clock.now
     )
     assert item is not None
-    return {finding["kind"] for finding in item["findings"]}
+    return {finding.kind for finding in item.findings}
 
 
 def state_of_disk(folder: Path) -> dict[str, tuple[int, int]]:
@@ -33,7 +35,7 @@ def state_of_disk(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def test_an_unchanged_description_costs_one_conditional_request_and_no_write(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """The second tick gets a 304 and leaves every file of the instance as it is."""
     registered()
@@ -46,7 +48,7 @@ def test_an_unchanged_description_costs_one_conditional_request_and_no_write(
 
 
 def test_the_date_is_written_back_to_the_registry(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """After the commit the registry says what was harvested, and its comments are still there."""
     registered("modified: 2025-01-01  # the day we met")
@@ -57,7 +59,7 @@ def test_the_date_is_written_back_to_the_registry(
 
 
 def test_a_failed_harvest_leaves_the_date_where_it_was(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A dump that does not parse: last version served, `modified` as it was, a finding with line and column."""
     registered()
@@ -77,7 +79,7 @@ def test_a_failed_harvest_leaves_the_date_where_it_was(
 
 
 def test_a_broken_dump_is_tried_again_later_and_told_once(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Mended under the same date and address it is harvested; until then one run tells of it, not one a minute."""
     registered()
@@ -87,7 +89,7 @@ def test_a_broken_dump_is_tried_again_later_and_told_once(
     assert instance.tick("p") == []
     instance.clock.forward(hours=1)
     assert outcomes(instance) == ["failed"]
-    assert len(instance.desk.workshop.ledger.runs("p")) == 1
+    assert len(instance.harvester.instance.ledger.runs("p")) == 1
     provider.put("/1.ttl", ttl(A1))
     instance.clock.forward(hours=7)
     assert outcomes(instance) == ["committed"]
@@ -95,7 +97,7 @@ def test_a_broken_dump_is_tried_again_later_and_told_once(
 
 
 def test_a_newer_date_over_the_same_bytes_is_told(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Nothing changes but the date; the dump is not even downloaded again."""
     registered()
@@ -111,7 +113,7 @@ def test_a_newer_date_over_the_same_bytes_is_told(
 
 
 def test_the_same_date_over_other_bytes_is_told(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """`harvest run NAME` takes them all the same."""
     registered()
@@ -125,7 +127,7 @@ def test_the_same_date_over_other_bytes_is_told(
 
 
 def test_a_registry_date_that_is_as_new_holds_a_harvest_back(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """What the registry says is harvested is not harvested again, and people are told how to have it."""
     registered("modified: 2026-01-01")
@@ -137,7 +139,7 @@ def test_a_registry_date_that_is_as_new_holds_a_harvest_back(
 
 
 def test_removing_the_registry_date_asks_for_another_harvest(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """The operator's way to say: again."""
     registered("modified: 2025-01-01")
@@ -150,7 +152,7 @@ def test_removing_the_registry_date_asks_for_another_harvest(
 
 
 def test_without_write_back_the_date_stays_in_the_ledger(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A registry under git is never touched, and an unchanged provider is still left alone."""
     from dataclasses import replace
@@ -167,7 +169,7 @@ def test_without_write_back_the_date_stays_in_the_ledger(
 
 
 def test_a_dataset_without_a_date_is_watched_by_its_dumps(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A third of the datasets in the wild have no date: their dumps are asked for conditionally."""
     registered()
@@ -182,7 +184,7 @@ def test_a_dataset_without_a_date_is_watched_by_its_dumps(
 
 
 def test_a_description_that_is_gone_is_a_finding_and_backs_off(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """One run tells it, the graph stays, the next looks come later and later, and a good answer clears it."""
     registered()
@@ -201,27 +203,27 @@ def test_a_description_that_is_gone_is_a_finding_and_backs_off(
 
 
 def test_a_newer_full_overtakes_the_waiting_one_but_never_a_partial(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A backlog coalesces to the newest full; each partial is harvested, in order."""
     registered()
     release(provider, 1, A1)
-    instance.desk.look("p")
+    instance.harvester.look("p")
     release(provider, 2, A2)
-    instance.desk.look("p")
+    instance.harvester.look("p")
     release(provider, 3, '<http://x/b> <http://p> "3"', partial=True)
-    instance.desk.look("p")
+    instance.harvester.look("p")
     release(provider, 4, '<http://x/b> <http://p> "4"', partial=True)
-    instance.desk.look("p")
-    results = instance.desk.work("p")
+    instance.harvester.look("p")
+    results = instance.harvester.work("p")
     assert [result.outcome for result in results] == [Outcome.COMMITTED] * 3
     assert provider.asked("/1.ttl") == []
-    versions = instance.desk.workshop.ledger.versions("p")
+    versions = instance.harvester.instance.ledger.versions("p")
     assert [version.coverage for version in versions] == ["full", "partial", "partial"]
     assert instance.graph("p") == {A2, '<http://x/b> <http://p> "4"'}
 
 
-def test_a_lone_dump_needs_no_description(instance: Instance, provider: ProviderServer) -> None:
+def test_a_lone_dump_needs_no_description(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """`dump:` in the registry names the file itself; it is watched by its validators."""
     provider.put("/d.ttl", ttl(A1))
     instance.register(f"p:\n  dump: {provider.url}/d.ttl\n")
@@ -233,7 +235,7 @@ def test_a_lone_dump_needs_no_description(instance: Instance, provider: Provider
 
 
 def test_a_partial_waits_for_an_older_one_that_cannot_be_harvested_yet(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Taken before it, it would be overwritten by older data when that is mended; nothing is skipped."""
     registered()
@@ -250,7 +252,7 @@ def test_a_partial_waits_for_an_older_one_that_cannot_be_harvested_yet(
 
 
 def test_a_newer_full_ends_the_waiting_for_older_partials(
-    instance: Instance, provider: ProviderServer, registered: Register
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """It says all that they could say, and better; they must not come after it."""
     registered()
@@ -264,3 +266,14 @@ def test_a_newer_full_ends_the_waiting_for_older_partials(
     instance.clock.forward(hours=7)
     assert outcomes(instance) == []
     assert instance.graph("p") == {A2}
+
+
+@pytest.mark.parametrize("url", ["http://[fe80::1%25eth0]/", "http://x%25y.example/"])
+def test_a_provider_with_an_odd_address_is_told_of_as_others_are(instance: TemporaryInstance, url: str) -> None:
+    """It is refused, with the reason, and stands in the metadata graph as failing."""
+    instance.register(f"p:\n  void: '{url}'\n")
+    [result] = instance.tick("p")
+    assert result.finding is not None
+    assert result.finding.kind == "refused"
+    told = b"".join(instance.harvester.instance.store.dump(instance.harvester.instance.metadata_graph)).decode()
+    assert instance.settings.graph("p") in told

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,8 +20,8 @@ import pyoxigraph
 import pytest
 
 from harvest.errors import StorageError, UnknownName
-from harvest.model import Statistics
-from harvest.publish.description import MOST, Subject
+from harvest.model import About, Statistics
+from harvest.publish.description import MOST, ExportedGraph
 from harvest.publish.exports import export, read_index
 from sparql.rdf import DCTERMS, VOID
 from tests.unprivileged import ROOT, python
@@ -28,6 +29,8 @@ from tests.unprivileged import ROOT, python
 BASE = "http://localhost:8080"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NAMES = [f"p{n}" for n in range(10)]
+DESCRIPTION = {"void.ttl", "void.ttl.sha256"}
+LIST = {"index.json", "index.json.sha256"}
 
 
 class Graphs:
@@ -39,7 +42,7 @@ class Graphs:
         self.snapshots.mkdir()
         self.asked: list[str] = []
         self.now = NOW
-        self.subjects: dict[str, Subject] = {}
+        self.subjects: dict[str, ExportedGraph] = {}
         for name in NAMES:
             self.commit(name, 1)
 
@@ -56,13 +59,15 @@ class Graphs:
             self.asked.append(name)
             return path
 
-        self.subjects[name] = Subject(name, f"{BASE}/graph/{name}", version, 100 + version, modified, snapshot)
+        counts = version, 100 + version
+        digest = hashlib.sha256(self.text(name, version)).hexdigest()
+        self.subjects[name] = ExportedGraph(name, f"{BASE}/graph/{name}", *counts, modified, snapshot, None, digest)
 
     def export(self, base_url: str = BASE) -> list[str]:
         """Export, a minute later than before, and see to it that all is as it must be."""
         self.now += timedelta(minutes=1)
         self.asked.clear()
-        changed = export(self.folder, base_url, list(self.subjects.values()), self.now)
+        changed = export(self.folder, base_url, list(self.subjects.values()), self.now).files
         self.check()
         return changed
 
@@ -72,7 +77,7 @@ class Graphs:
         wanted = {f"{name}.nq.gz": self.text(name, s.version) for name, s in self.subjects.items()} | {
             "all.nq.gz": whole
         }
-        sums = {f"{name}.sha256" for name in wanted}
+        sums = {f"{name}.sha256" for name in (*wanted, "index.json", "void.ttl")}
         assert {path.name for path in self.folder.iterdir()} == {*wanted, *sums, "index.json", "void.ttl"}
         index = read_index(self.folder)
         assert {entry.file for entry in index.values()} == set(wanted)
@@ -118,8 +123,35 @@ def test_one_changed_provider_rewrites_its_file_and_the_whole(graphs: Graphs) ->
     graphs.commit("p3", 2)
     assert graphs.export() == ["p3.nq.gz", "all.nq.gz"]
     data = {"p3.nq.gz", "p3.nq.gz.sha256", "all.nq.gz", "all.nq.gz.sha256"}
-    assert graphs.rewritten(before) == data | {"void.ttl", "index.json"}
+    assert graphs.rewritten(before) == data | DESCRIPTION | LIST
     assert graphs.asked == ["p3"]
+
+
+@pytest.mark.parametrize("file", ["p3.nq.gz", "all.nq.gz", "index.json", "void.ttl"])
+def test_a_lost_digest_is_written_without_the_data(graphs: Graphs, file: str) -> None:
+    """Exports of before digests of the list were made have none, and need no new data."""
+    graphs.export()
+    before = graphs.state()
+    (graphs.folder / f"{file}.sha256").unlink()
+    assert graphs.export() == []
+    assert graphs.rewritten(before) == {f"{file}.sha256"}
+
+
+def test_a_damaged_list_is_not_believed(graphs: Graphs) -> None:
+    """A digest in it may be wrong, so everything is written again with its own."""
+    graphs.export()
+    index = graphs.folder / "index.json"
+    index.write_text(index.read_text().replace(read_index(graphs.folder)["p3"].sha256, "0" * 64))
+    assert len(graphs.export()) == len(NAMES) + 1
+
+
+def test_a_damaged_description_is_written_again(graphs: Graphs) -> None:
+    """It costs nothing to make it, so nobody need call for it."""
+    graphs.export()
+    before = graphs.state()
+    (graphs.folder / "void.ttl").write_text("@prefix")
+    assert graphs.export() == []
+    assert graphs.rewritten(before) == DESCRIPTION
 
 
 def test_the_same_graph_gives_the_same_bytes(graphs: Graphs) -> None:
@@ -153,8 +185,8 @@ def test_an_empty_graph_is_a_file_too(graphs: Graphs) -> None:
     """A provider may end up without a statement."""
     empty = graphs.snapshots / "empty.nq"
     empty.touch()
-    made = export(graphs.folder, BASE, [Subject("e", f"{BASE}/graph/e", 1, 0, None, lambda: empty)], NOW)
-    assert made == ["e.nq.gz", "all.nq.gz"]
+    made = export(graphs.folder, BASE, [ExportedGraph("e", f"{BASE}/graph/e", 1, 0, None, lambda: empty)], NOW)
+    assert made.files == ["e.nq.gz", "all.nq.gz"]
     assert gzip.decompress((graphs.folder / "e.nq.gz").read_bytes()) == b""
 
 
@@ -164,7 +196,7 @@ def test_a_provider_that_is_gone_takes_its_files_along(graphs: Graphs) -> None:
     before = graphs.state()
     del graphs.subjects["p3"]
     assert graphs.export() == ["all.nq.gz"]
-    assert graphs.rewritten(before) == {"all.nq.gz", "all.nq.gz.sha256", "void.ttl", "index.json"}
+    assert graphs.rewritten(before) == {"all.nq.gz", "all.nq.gz.sha256"} | DESCRIPTION | LIST
     assert b"p3" not in (graphs.folder / "void.ttl").read_bytes()
 
 
@@ -173,10 +205,30 @@ def test_a_provider_that_comes_back_with_the_same_version_number_is_exported_ane
     graphs.commit("p3", 1)
     graphs.export()
     path = graphs.snapshots / "p3.nq"
-    path.write_bytes(graphs.text("p3", 7))
-    graphs.subjects["p3"] = replace(graphs.subjects["p3"], triples=107)
-    assert export(graphs.folder, BASE, list(graphs.subjects.values()), NOW) == ["p3.nq.gz", "all.nq.gz"]
-    assert gzip.decompress((graphs.folder / "p3.nq.gz").read_bytes()) == graphs.text("p3", 7)
+    other = graphs.text("p3", 1).replace(b"/o>", b"/x>")
+    path.write_bytes(other)
+    graphs.subjects["p3"] = replace(graphs.subjects["p3"], digest=hashlib.sha256(other).hexdigest())
+    done = export(graphs.folder, BASE, list(graphs.subjects.values()), NOW)
+    assert done.files == ["p3.nq.gz", "all.nq.gz"]
+    assert gzip.decompress((graphs.folder / "p3.nq.gz").read_bytes()) == other
+
+
+@pytest.mark.parametrize("exported", [True, False])
+def test_a_damaged_snapshot_is_not_exported_and_keeps_nobody_waiting(graphs: Graphs, exported: bool) -> None:
+    """Its provider keeps the last export, if it has one; the others are brought to their versions."""
+    if exported:
+        graphs.export()
+        before = (graphs.folder / "p3.nq.gz").read_bytes()
+    for name in ("p3", "p4"):
+        graphs.commit(name, 2)
+    (graphs.snapshots / "p3.nq").write_bytes(graphs.text("p3", 2)[:-100])
+    done = export(graphs.folder, BASE, list(graphs.subjects.values()), NOW)
+    assert list(done.damaged) == ["p3"] and "version 2 of p3 is damaged" in done.damaged["p3"].message
+    assert gzip.decompress((graphs.folder / "p4.nq.gz").read_bytes()) == graphs.text("p4", 2)
+    if exported:
+        assert (graphs.folder / "p3.nq.gz").read_bytes() == before
+    else:
+        assert not (graphs.folder / "p3.nq.gz").exists()
 
 
 @pytest.mark.parametrize("file", ["p3.nq.gz", "all.nq.gz"])
@@ -241,7 +293,7 @@ def test_a_date_that_moves_without_the_data_moves_in_the_description_alone(graph
     before = graphs.state()
     graphs.subjects["p3"] = replace(graphs.subjects["p3"], modified="2026-11-19T00:00:00+00:00")
     assert graphs.export() == []
-    assert graphs.rewritten(before) == {"void.ttl"}
+    assert graphs.rewritten(before) == DESCRIPTION
     dates = [
         q.object.value
         for q in pyoxigraph.parse(path=graphs.folder / "void.ttl")
@@ -255,7 +307,7 @@ def test_a_new_public_address_is_in_the_description_alone(graphs: Graphs) -> Non
     graphs.export()
     before = graphs.state()
     assert graphs.export("https://data.example.org") == []
-    assert graphs.rewritten(before) == {"void.ttl"}
+    assert graphs.rewritten(before) == DESCRIPTION
 
 
 def test_a_snapshot_that_cannot_be_made_leaves_the_old_files(graphs: Graphs) -> None:
@@ -283,12 +335,12 @@ EXPORT = """
     from datetime import UTC, datetime
     from pathlib import Path
     from harvest.errors import StorageError
-    from harvest.publish.description import Subject
+    from harvest.publish.description import ExportedGraph
     from harvest.publish.exports import export
     folder, snapshot, limit = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     if limit:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    subject = Subject("p1", "http://localhost:8080/graph/p1", 2, 102, None, lambda: snapshot)
+    subject = ExportedGraph("p1", "http://localhost:8080/graph/p1", 2, 102, None, lambda: snapshot)
     try:
         export(folder, "http://localhost:8080", [subject], datetime.now(UTC))
     except StorageError as error:
@@ -298,6 +350,30 @@ EXPORT = """
 
 def whole(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_description_tells_title_licence_and_publisher_of_each_dataset(tmp_path: Path) -> None:
+    """Who finds the data by it has to know what they are, and what may be done with them."""
+    snapshot = tmp_path / "s.nq"
+    snapshot.write_bytes(b"")
+    free, g = "http://creativecommons.org/publicdomain/zero/1.0/", f"{BASE}/graph/"
+    one = About("http://d/v#one", "One", "All of it.", free, "The Institute: ships", "http://d/")
+    two = About("http://d/v#two", "Two", licence="free for all", publisher="http://d/me")
+    given = {"a": (one,), "b": (one, two), "c": (About("no iri", "Nothing", homepage="javascript alert"),)}
+    subjects = [ExportedGraph(n, g + n, 1, 0, None, lambda: snapshot, about=about) for n, about in given.items()]
+    export(tmp_path / "exports", BASE, subjects, NOW)
+    told = list(pyoxigraph.parse(path=tmp_path / "exports" / "void.ttl"))
+
+    def said(subject: str) -> set[tuple[str, str]]:
+        quads = (quad for quad in told if str(quad.subject) == f"<{subject}>")
+        return {(re.split("[/#]", q.predicate.value)[-1], str(getattr(q.object, "value", ""))) for q in quads}
+
+    what = {("title", "One"), ("license", free), ("publisher", "The Institute: ships"), ("homepage", "http://d/")}
+    assert what < said("http://d/v#one") and what < said(f"{g}a")
+    assert said("http://d/v#two") == {("title", "Two"), ("license", "free for all"), ("publisher", "http://d/me")}
+    assert not {key for key, _ in said(f"{g}b")} & {"title", "license", "publisher"}
+    assert {o for p, o in said(f"{g}b") if p == "wasDerivedFrom"} == {"http://d/v#one", "http://d/v#two"}
+    assert ("title", "Nothing") in said(f"{g}c") and not any(p == "homepage" for p, _ in said(f"{g}c"))
 
 
 def test_a_folder_that_cannot_be_written_leaves_the_old_files(graphs: Graphs) -> None:
@@ -334,10 +410,10 @@ def test_an_export_that_was_killed_is_made_good_by_the_next(graphs: Graphs) -> N
     graphs.commit("p3", 2)
     del graphs.subjects["p5"]
     script = """
-        import os, signal, sys
+        import hashlib, os, signal, sys
         from datetime import UTC, datetime
         from pathlib import Path
-        from harvest.publish.description import Subject
+        from harvest.publish.description import ExportedGraph
         from harvest.publish.exports import export
         folder, snapshots, calls = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
         def count(event, args):
@@ -349,8 +425,9 @@ def test_an_export_that_was_killed_is_made_good_by_the_next(graphs: Graphs) -> N
         sys.addaudithook(count)
         names = [f"p{n}" for n in range(10) if n != 5]
         subjects = [
-            Subject(n, f"http://localhost:8080/graph/{n}", 1 + (n == "p3"), 101 + (n == "p3"), None,
-                    lambda n=n: snapshots / f"{n}.nq")
+            ExportedGraph(n, f"http://localhost:8080/graph/{n}", 1 + (n == "p3"), 101 + (n == "p3"), None,
+                    lambda n=n: snapshots / f"{n}.nq", None,
+                    hashlib.sha256((snapshots / f"{n}.nq").read_bytes()).hexdigest())
             for n in names
         ]
         export(folder, "http://localhost:8080", subjects, datetime.now(UTC))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import chain
-from typing import Any
 
 import pyoxigraph
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
 
-from harvest.publish.provenance import Facts, n_quads, turtle
+from harvest.publish.provenance import ProviderFacts, n_quads, turtle
 from harvest.publish.receipt import receipt
 from sparql.rdf import DCAT, DCTERMS, HARVEST, PROV, RDF, RDFS, SPDX, VOID, XSD
+from sparql.reports import DumpReport, FindingReport, RunReport
+from tests.web.records import provider, version
 
 BASE = "http://localhost:8080"
 GRAPH = f"{BASE}/graph/a"
@@ -19,43 +22,38 @@ PAGE = f"{BASE}/providers/a"
 META = f"{BASE}/graph/metadata"
 SHA = "ab" * 32
 
-RUN: dict[str, Any] = {
-    "id": 7,
-    "started": "2026-11-20T12:00:00Z",
-    "ended": "2026-11-20T12:00:05.5Z",
-    "outcome": "failed",
-    "dataset": "http://example.org/void#d",
-    "modified": "2026-11-01T00:00:00Z",
-    "coverage": "full",
-    "version": None,
-    "added": 5,
-    "removed": 6,
-    "vanished_subjects": 2,
-    "dumps": [{"url": "http://example.org/a.nt", "sha256": SHA, "bytes": 77, "media_type": None}],
-    "findings": [
-        {
-            "kind": "wash", "message": 'cannot be "parsed"\n', "url": "http://example.org/a.nt", "line": 3, "column": 4,
-            "excerpt": "<é>\t\\", "fatal": True,
-        },
-        {"kind": "odd", "message": "odd", "url": None, "line": None, "column": None, "excerpt": None, "fatal": False},
-    ],
-    "steps": [],
-}  # fmt: skip
-PROVIDER: dict[str, Any] = {
-    "name": "a",
-    "graph": GRAPH,
-    "state": "failing",
-    "modified": "2026-10-01T00:00:00Z",
-    "version": 3,
-    "triples": 1234,
-    "last_run": RUN,
-    "findings": [],
-    "next_check": None,
-    "source": "void",
-    "url": "http://example.org/void.ttl",
-}
-VERSION: dict[str, Any] = {"n": 3, "at": "2026-11-20T12:00:04Z", "triples": 1234}
-NEW = PROVIDER | {"modified": None, "version": 0, "triples": 0, "last_run": None, "url": None}
+RUN = RunReport(
+    id=7,
+    started=datetime(2026, 11, 20, 12, tzinfo=UTC),
+    ended=datetime(2026, 11, 20, 12, 0, 5, 500_000, UTC),
+    outcome="failed",
+    dataset="http://example.org/void#d",
+    modified=datetime(2026, 11, 1, tzinfo=UTC),
+    coverage="full",
+    version=None,
+    added=5,
+    removed=6,
+    vanished_subjects=2,
+    dumps=(DumpReport("http://example.org/a.nt", SHA, 77, None),),
+    findings=(
+        FindingReport("wash", 'cannot be "parsed"\n', "http://example.org/a.nt", 3, 4, "<é>\t\\", fatal=True),
+        FindingReport("odd", "odd", None, None, None, None, fatal=False),
+    ),
+    steps=(),
+)
+PROVIDER = provider(
+    "a",
+    graph=GRAPH,
+    state="failing",
+    modified=datetime(2026, 10, 1, tzinfo=UTC),
+    version=3,
+    triples=1234,
+    last_run=RUN,
+    source="void",
+    url="http://example.org/void.ttl",
+)
+VERSION = version(3, at=datetime(2026, 11, 20, 12, 0, 4, tzinfo=UTC), triples=1234)
+NEW = replace(PROVIDER, modified=None, version=0, triples=0, last_run=None, url=None)
 
 
 def of(data: bytes, subject: str) -> dict[str, set[str]]:
@@ -93,7 +91,7 @@ def test_the_receipt_says_what_became_of_the_dump() -> None:
     assert run[HARVEST + "outcome"] == {'"failed"'}
     assert run[HARVEST + "dataset"] == {"<http://example.org/void#d>"}
     assert run[PROV + "startedAtTime"] == {f'"2026-11-20T12:00:00Z"^^<{XSD}dateTime>'}
-    assert run[PROV + "endedAtTime"] == {f'"2026-11-20T12:00:05.5Z"^^<{XSD}dateTime>'}
+    assert run[PROV + "endedAtTime"] == {f'"2026-11-20T12:00:05.500000Z"^^<{XSD}dateTime>'}
     counts = [run[HARVEST + name] for name in ("added", "removed", "vanishedSubjects")]
     assert counts == [{f'"{n}"^^<{XSD}integer>'} for n in (5, 6, 2)]
     assert run[PROV + "used"] == {f"<{BASE}/content/{SHA}>"}
@@ -124,8 +122,8 @@ def test_a_provider_that_was_never_harvested_has_a_receipt() -> None:
 
 def test_a_run_that_still_goes_on_has_no_end_and_no_outcome() -> None:
     """Nor need it have a dataset."""
-    run = RUN | {"ended": None, "outcome": None, "dataset": None, "modified": None, "dumps": [], "findings": []}
-    said = of(receipt(BASE, PROVIDER | {"last_run": run}), f"{PAGE}#run-7")
+    run = replace(RUN, ended=None, outcome=None, dataset=None, modified=None, dumps=(), findings=())
+    said = of(receipt(BASE, replace(PROVIDER, last_run=run)), f"{PAGE}#run-7")
     assert not said.keys() & {PROV + "endedAtTime", HARVEST + "outcome", HARVEST + "dataset", PROV + "used"}
 
 
@@ -133,30 +131,28 @@ def test_a_run_that_still_goes_on_has_no_end_and_no_outcome() -> None:
 def test_an_address_that_is_no_iri_does_not_stop_the_receipt(name: str) -> None:
     """Literal dump addresses and registry entries are less strict than RDF."""
     url = f"http://example.org/{name}"
-    run = RUN | {"dumps": [{"url": url, "sha256": SHA, "bytes": 1, "media_type": None}]}
-    data = receipt(BASE, PROVIDER | {"url": url, "last_run": run})
+    run = replace(RUN, dumps=(DumpReport(url, SHA, 1, None),))
+    data = receipt(BASE, replace(PROVIDER, url=url, last_run=run))
     assert len(of(data, f"{BASE}/content/{SHA}")[DCAT + "downloadURL"]) == 1
     assert len(of(data, GRAPH)[DCTERMS + "source"]) == 1
 
 
 def test_a_version_names_its_run_its_change_and_the_one_before() -> None:
     """So that SPARQL can walk the history."""
-    facts = Facts(BASE, PROVIDER)
-    said = of(turtle(facts.of_version(VERSION, RUN)), f"{PAGE}/versions/3.nq")
+    facts = ProviderFacts(BASE, PROVIDER)
+    said = of(turtle(facts.of_version(VERSION)), f"{PAGE}/versions/3.nq")
     assert said[PROV + "wasGeneratedBy"] == {f"<{PAGE}#run-7>"}
     assert said[PROV + "wasRevisionOf"] == {f"<{PAGE}/versions/2.nq>"}
     assert said[HARVEST + "change"] == {f"<{PAGE}/changes/3.nqud>"}
     assert said[PROV + "generatedAtTime"] == {f'"2026-11-20T12:00:04Z"^^<{XSD}dateTime>'}
-    first = of(turtle(facts.of_version(VERSION | {"n": 1}, RUN)), f"{PAGE}/versions/1.nq")
+    first = of(turtle(facts.of_version(replace(VERSION, n=1))), f"{PAGE}/versions/1.nq")
     assert PROV + "wasRevisionOf" not in first
 
 
 def test_facts_are_canonical_n_quads_of_the_metadata_graph() -> None:
     """The store compares lines, so there is one way to write each."""
-    facts = Facts(BASE, PROVIDER)
-    everything = list(
-        chain(facts.of_provider(), facts.of_run(RUN), facts.of_dumps(RUN), facts.of_version(VERSION, RUN))
-    )
+    facts = ProviderFacts(BASE, PROVIDER)
+    everything = list(chain(facts.of_provider(), facts.of_run(RUN), facts.of_dumps(RUN), facts.of_version(VERSION)))
     data = n_quads(iter(everything), META)
     quads = list(pyoxigraph.parse(data, format=RdfFormat.N_QUADS))
     assert {q.graph_name for q in quads} == {NamedNode(META)}

@@ -15,7 +15,7 @@ NEXT = NamedNode(f"{BASE}next")
 LABEL = NamedNode(f"{BASE}label")
 
 
-class Shelf:
+class SeedCatalog:
     """
     A store that is written here and read by others.
 

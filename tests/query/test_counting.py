@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, RdfFormat, Store
 
-from sparql.query.counting import RowCounter
+from sparql.worker.counting import RowCounter
 
 SOLUTIONS = (QueryResultsFormat.JSON, QueryResultsFormat.XML, QueryResultsFormat.CSV, QueryResultsFormat.TSV)
 VALUES = st.lists(st.text(st.sampled_from('},{":<result>\n\r\\a'), max_size=12), min_size=1, max_size=8, unique=True)

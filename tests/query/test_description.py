@@ -5,12 +5,12 @@ from __future__ import annotations
 import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat, Store
 
-from sparql.query.description import SD, Graph, describe
+from sparql.protocol.description import ALL, SD, Graph, describe
 
 ASK = f"PREFIX sd: <{SD}> PREFIX void: <http://rdfs.org/ns/void#> ASK "
 
 
-def described(union: bool) -> Store:
+def described(union: str) -> Store:
     graphs = [Graph("http://a/g", 7), Graph("http://a/h", 0)]
     turtle = pyoxigraph.serialize(describe("http://a/sparql", graphs, union), format=RdfFormat.TURTLE)
     store = Store()
@@ -20,7 +20,7 @@ def described(union: bool) -> Store:
 
 def test_a_client_finds_the_endpoint_and_what_it_can() -> None:
     """Source: SPARQL 1.1 Service Description, section 3."""
-    store = described(union=True)
+    store = described(union=ALL)
     assert store.query(
         ASK + "{ ?s a sd:Service ; sd:endpoint <http://a/sparql> ; sd:supportedLanguage sd:SPARQL11Query ;"
         " sd:feature sd:UnionDefaultGraph ; sd:resultFormat <http://www.w3.org/ns/formats/SPARQL_Results_JSON> ;"
@@ -30,14 +30,14 @@ def test_a_client_finds_the_endpoint_and_what_it_can() -> None:
 
 def test_named_graphs_come_with_their_size() -> None:
     """Clients choose a graph by it, without counting."""
-    store = described(union=False)
+    store = described(union="")
     assert store.query(ASK + "{ ?d sd:namedGraph [ sd:name <http://a/g> ; sd:graph [ void:triples 7 ] ] }")
     assert store.query(ASK + "{ ?d sd:namedGraph [ sd:name <http://a/h> ; sd:graph [ void:triples 0 ] ] }")
 
 
 def test_the_union_is_told_only_where_it_is() -> None:
     """It changes what a query without GRAPH means."""
-    assert not list(described(union=False).quads_for_pattern(None, None, NamedNode(f"{SD}UnionDefaultGraph"), None))
+    assert not list(described(union="").quads_for_pattern(None, None, NamedNode(f"{SD}UnionDefaultGraph"), None))
 
 
 def test_named_graphs_come_with_what_they_are_made_of() -> None:
@@ -45,7 +45,7 @@ def test_named_graphs_come_with_what_they_are_made_of() -> None:
     properties = [{"property": f"http://a/p{n}", "triples": 500 - n} for n in range(300)]
     statistics = {"subjects": 9, "properties": properties, "classes": [{"class": "http://a/C", "entities": 4}]}
     turtle = pyoxigraph.serialize(
-        describe("http://a/sparql", [Graph("http://a/g", 7, statistics), Graph("http://a/h", 7, statistics)], False),
+        describe("http://a/sparql", [Graph("http://a/g", 7, statistics), Graph("http://a/h", 7, statistics)], ""),
         format=RdfFormat.TURTLE,
     )
     store = Store()

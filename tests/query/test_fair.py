@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sparql.errors import ClientGone
 from sparql.query.fair import FairQueue
-from sparql.query.ticket import Place, Ticket
+from sparql.query.ticket import QueryPlace, Ticket
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -25,9 +25,9 @@ def loop() -> Iterator[None]:
     loop.close()
 
 
-def place(client: str) -> Place:
+def place(client: str) -> QueryPlace:
     first = asyncio.get_event_loop_policy().get_event_loop().create_future()
-    return Place(Ticket(lambda: None, client), b"", 1, "", 0, first)
+    return QueryPlace(Ticket(lambda: None, client), b"", 1, 1, "", 0, first)
 
 
 def clients(queue: FairQueue) -> str:
@@ -48,18 +48,6 @@ def filled(order: str, bound: int = 100) -> FairQueue:
 def test_clients_take_turns() -> None:
     """Whoever sends a hundred queries at once must not keep the others waiting for all of them."""
     assert clients(filled("aaaabbc")) == "abcabaa"
-
-
-def test_the_first_that_is_wanted_can_be_taken_out_of_turn() -> None:
-    """It is in the queue no more, and all others keep their places."""
-    queue, places = FairQueue(10), [place(client) for client in "aabc"]
-    for each in places:
-        queue.push(each)
-    wanted = places[1:3]
-    assert queue.take(lambda each: each in wanted) is places[1]
-    places[2].leave(ClientGone("gone"))
-    assert queue.take(lambda each: each in wanted) is None
-    assert [queue.pop() for _ in range(3)] == [places[0], places[3], None]
 
 
 def test_one_client_is_served_in_order() -> None:

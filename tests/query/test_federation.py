@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from sparql.errors import ForbiddenError, SparqlError
+from sparql.protocol.syntax import Grammar
 from sparql.query.federation import Pools
 from sparql.query.limits import QueryLimits
-from sparql.query.syntax import Grammar
 from tests.elsewhere import Elsewhere, answering
-from tests.query.stores import Shelf, items
+from tests.query.stores import SeedCatalog, items
 from tests.query.test_pool import BASE_IRI, request, ticket, whole
 
 ALLOWED = "http://example.org/sparql"
@@ -48,7 +48,7 @@ def answered(root: Path, service: tuple[str, ...], *queries: str) -> list[str | 
 
 def test_an_endpoint_on_the_list_is_asked_and_no_other(elsewhere: Elsewhere, tmp_path: Path) -> None:
     """Federation is of use between institutions that trust each other, and a hole in the wall for all others."""
-    shelf = Shelf(tmp_path)
+    shelf = SeedCatalog(tmp_path)
     shelf.add(items(10))
     there, other = elsewhere.url, elsewhere.url.replace("/sparql", "/other")
     results = answered(
@@ -68,7 +68,7 @@ def test_an_endpoint_on_the_list_is_asked_and_no_other(elsewhere: Elsewhere, tmp
 
 def test_without_a_list_nothing_is_asked(elsewhere: Elsewhere, tmp_path: Path) -> None:
     """The default: whoever may query must not make this machine send requests."""
-    shelf = Shelf(tmp_path)
+    shelf = SeedCatalog(tmp_path)
     shelf.add(items(10))
     (refused,) = answered(shelf.root, (), f"SELECT ?x {{ SERVICE <{elsewhere.url}> {{ ?s ?p ?x }} }}")
     assert isinstance(refused, ForbiddenError) and "asks no other one" in refused.message

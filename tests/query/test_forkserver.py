@@ -11,14 +11,29 @@ from pathlib import Path
 import pytest
 
 from sparql.errors import QueryCrash
-from sparql.query import child, crew, lanes
+from sparql.query import crew
 from sparql.query.crew import CROWD
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
-from sparql.query.worker import NAME
+from sparql.query.state import WorkerState
+from sparql.worker import child
+from sparql.worker.worker import NAME
 from tests.processes import command_of, descendants, is_running, name_of, parent_of
-from tests.query.stores import Shelf, items
-from tests.query.test_pool import BASE_IRI, COUNT, ENDLESS, csv, error, pids, request, running, text, ticket, until
+from tests.query.stores import SeedCatalog, items
+from tests.query.test_pool import (
+    BASE_IRI,
+    COUNT,
+    ENDLESS,
+    csv,
+    error,
+    idle,
+    pids,
+    request,
+    running,
+    text,
+    ticket,
+    until,
+)
 
 MIDDLING = "SELECT (COUNT(*) AS ?n) { { SELECT * { ?a ?b ?c . ?d ?e ?f } LIMIT 300000 } }"
 """A tenth of a second or so: long, and answered."""
@@ -35,13 +50,13 @@ def refused_twice():
     return fork()
 
 os.fork = refused_twice
-runpy.run_module("sparql.query.forkserver", run_name="__main__")
+runpy.run_module("sparql.worker.forkserver", run_name="__main__")
 """
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
-    shelf = Shelf(tmp_path_factory.mktemp("store"))
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> SeedCatalog:
+    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
     shelf.add(items(2000))
     return shelf
 
@@ -51,55 +66,31 @@ def zombies() -> list[int]:
     return [pid for pid in descendants(os.getpid()) if not is_running(pid) and Path(f"/proc/{pid}").exists()]
 
 
-def test_workers_are_forked_from_one_process_and_called_what_they_are(shelf: Shelf) -> None:
+def test_workers_are_forked_from_one_process_and_called_what_they_are(shelf: SeedCatalog) -> None:
     """Whoever looks at the machine's processes sees which are which."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=1, paused=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=1, extra=0)) as pool:
             (server,) = {parent_of(pid) for pid in pids(pool)}
             assert parent_of(server) == os.getpid()
-            assert b"sparql.query.forkserver" in command_of(server)
+            assert b"sparql.worker.forkserver" in command_of(server)
             assert {name_of(pid) for pid in pids(pool)} == {NAME}
             assert name_of(server) != NAME
 
     asyncio.run(test())
 
 
-def test_idle_workers_that_are_seldom_needed_do_not_keep_large_caches(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each worker has caches of its own; those that answer short queries need theirs, others do not."""
-    monkeypatch.setattr(crew, "TRIM_S", 0.1)
-
-    async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=2, paused=0)) as pool:
-            before = pids(pool)
-            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
-            (busy,) = (worker.pid for worker in pool._crew.workers if worker.asked)
-            pool._look.set()
-            await asyncio.sleep(0.5)
-            assert pids(pool) == before, "nobody has large ones"
-            monkeypatch.setattr(crew, "CACHE_BYTES", -(1 << 40))
-            pool._look.set()
-            await until(lambda: pids(pool) & before == {busy})
-            monkeypatch.setattr(crew, "CACHE_BYTES", 1 << 40)
-            await until(lambda: len(list(pool._crew.idle())) == 3)
-            assert busy in pids(pool)
-
-    asyncio.run(test())
-
-
-def test_a_fork_server_that_dies_is_replaced_with_its_workers(shelf: Shelf) -> None:
+def test_a_fork_server_that_dies_is_replaced_with_its_workers(shelf: SeedCatalog) -> None:
     """The kernel may take any process when memory runs out."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, paused=0)) as pool:
-            before, workers = pids(pool), list(pool._crew.workers)
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0)) as pool:
+            before, workers = pids(pool), list(pool.workers)
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), ticket())))
-            await until(lambda: any(worker.deadline for worker in workers))
+            await until(lambda: any(worker.busy for worker in workers))
             os.kill(parent_of(next(iter(before))), signal.SIGKILL)
             assert "brought its worker down" in (await asked).message
-            await until(lambda: all(worker.ended for worker in workers))
+            await until(lambda: all(worker.state is WorkerState.ENDED for worker in workers))
             assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
             assert not before & pids(pool)
             assert not any(map(is_running, before))
@@ -107,43 +98,38 @@ def test_a_fork_server_that_dies_is_replaced_with_its_workers(shelf: Shelf) -> N
     asyncio.run(test())
 
 
-def test_a_fork_server_that_hangs_is_replaced(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fork_server_that_hangs_is_replaced(shelf: SeedCatalog, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that does not answer, for one: what hangs has to be noticed by somebody who does not."""
-    monkeypatch.setattr(crew, "START_S", 0.5)
     monkeypatch.setattr(child, "NAME_S", 0.2)
     monkeypatch.setattr(child, "CLOSE_S", 0.2)
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, start_s=2)) as pool:
             (worker,) = pids(pool)
             server = parent_of(worker)
             os.kill(server, signal.SIGSTOP)
             os.kill(worker, signal.SIGKILL)
-            monkeypatch.setattr(crew, "START_S", 60.0)  # Those that are started from here on may take their time.
-            await until(lambda: pids(pool) != {worker})
-            monkeypatch.setattr(crew, "START_S", 0.5)
             await until(lambda: not is_running(server))
-            monkeypatch.setattr(crew, "START_S", 60.0)
             assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
 
     asyncio.run(test())
 
 
-def test_workers_that_ended_leave_nothing_behind(shelf: Shelf) -> None:
+def test_workers_that_ended_leave_nothing_behind(shelf: SeedCatalog) -> None:
     """A process whose end nobody hears of stays in the system's table, which has an end."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, paused=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0)) as pool:
             for _ in range(5):
                 (worker, _) = before = pids(pool)
                 os.kill(worker, signal.SIGKILL)
-                await until(lambda before=before: len(pids(pool) - before) == 1 and len(list(pool._crew.idle())) == 2)
+                await until(lambda before=before: len(pids(pool) - before) == 1 and idle(pool) == 2)
             await until(lambda: not zombies())
 
     asyncio.run(test())
 
 
-def test_the_front_has_a_descriptor_for_the_memory_of_each_worker_and_no_more(shelf: Shelf) -> None:
+def test_the_front_has_a_descriptor_for_the_memory_of_each_worker_and_no_more(shelf: SeedCatalog) -> None:
     """It is asked for so often that it stays open; those of workers that ended would pile up."""
 
     def watched() -> set[int]:
@@ -154,14 +140,14 @@ def test_the_front_has_a_descriptor_for_the_memory_of_each_worker_and_no_more(sh
         return set(found)
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, paused=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0)) as pool:
             for _ in range(3):
                 before = pids(pool)
                 os.kill(min(before), signal.SIGKILL)
-                await until(lambda before=before: len(pids(pool) - before) == 1 and len(list(pool._crew.idle())) == 2)
-                assert all(worker.memory() > 0 for worker in pool._crew.workers)
+                await until(lambda before=before: len(pids(pool) - before) == 1 and idle(pool) == 2)
+                assert all(worker.memory() > 0 for worker in pool.workers)
                 assert watched() == pids(pool)
-            worker = pool._crew.workers[0]
+            worker = pool.workers[0]
             os.kill(worker.pid, signal.SIGKILL)
             await until(lambda: worker.memory() == 0)
         assert watched() == set()
@@ -171,7 +157,7 @@ def test_the_front_has_a_descriptor_for_the_memory_of_each_worker_and_no_more(sh
 
 @pytest.mark.parametrize("told", [None, "glibc.malloc.tcache_count=3"])
 def test_workers_have_memory_at_hand_unless_the_operator_says_how(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, told: str | None
+    shelf: SeedCatalog, monkeypatch: pytest.MonkeyPatch, told: str | None
 ) -> None:
     """The C library reads it when the process that they are forked from starts."""
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
@@ -179,7 +165,7 @@ def test_workers_have_memory_at_hand_unless_the_operator_says_how(
         monkeypatch.setenv("GLIBC_TUNABLES", told)
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
             (server,) = {parent_of(pid) for pid in pids(pool)}
             variables = Path(f"/proc/{server}/environ").read_text().split("\0")
             assert f"GLIBC_TUNABLES={told or 'glibc.malloc.tcache_count=128'}" in variables
@@ -187,30 +173,28 @@ def test_workers_have_memory_at_hand_unless_the_operator_says_how(
     asyncio.run(test())
 
 
-def test_starts_that_nobody_asks_about_do_not_pile_up(shelf: Shelf) -> None:
+def test_starts_that_nobody_asks_about_do_not_pile_up(shelf: SeedCatalog) -> None:
     """Workers tell their ids themselves; that their server tells them too has to be read by somebody."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
             for _ in range(400):
-                (worker,) = pool._crew.workers
+                (worker,) = pool.workers
                 worker.end(QueryCrash("enough"))
-                pool._look.set()
-                await until(lambda worker=worker: worker not in pool._crew.workers and any(pool._crew.idle()))
-            assert pool._crew._server is not None
-            assert len(pool._crew._server._nameless) <= 1
+                await until(lambda worker=worker: worker not in pool.workers and idle(pool) > 0)
+            assert len(os.listdir("/proc/self/fd")) < 100
 
     asyncio.run(test())
 
 
 def test_a_worker_that_could_not_be_forked_is_started_later(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    shelf: SeedCatalog, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A limit of processes is reached, and left again."""
     monkeypatch.setattr(crew, "AGAIN_S", 0.1)
 
     async def test() -> None:
-        pool = Pool(shelf.root, QueryLimits(workers=1, spare=0, paused=0), BASE_IRI)
+        pool = Pool(shelf.root, QueryLimits(workers=1, spare=0, extra=0), BASE_IRI)
         monkeypatch.setattr(child, "COMMAND", ("-c", FORBIDDING, "forkserver"))
         pool.start()
         try:
@@ -226,15 +210,15 @@ def test_a_worker_is_not_replaced_for_a_generation_that_nobody_can_open(tmp_path
     """Another one would not do better, and starting them again and again takes time."""
 
     async def test() -> None:
-        shelf = Shelf(tmp_path)
+        shelf = SeedCatalog(tmp_path)
         shelf.add(items(5))
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
             before = pids(pool)
             (shelf.root / "generations" / "000002").mkdir()
             (shelf.root / "generations" / "000002.lock").touch()
             (shelf.root / "new").symlink_to("generations/000002")
             (shelf.root / "new").replace(shelf.root / "current")
-            await until(lambda: not before & pids(pool) and len(list(pool._crew.idle())) == 1)
+            await until(lambda: not before & pids(pool) and idle(pool) == 1)
             after = pids(pool)
             await asyncio.sleep(0.5)
             assert pids(pool) == after
@@ -243,13 +227,9 @@ def test_a_worker_is_not_replaced_for_a_generation_that_nobody_can_open(tmp_path
     asyncio.run(test())
 
 
-def test_when_many_turn_out_to_be_slow_there_are_more_workers_for_a_moment(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_when_many_turn_out_to_be_slow_there_are_more_workers_for_a_moment(shelf: SeedCatalog) -> None:
     """Nobody knows yet which of them are long, and short ones must not wait until somebody does."""
-    monkeypatch.setattr(lanes, "LONG_S", 60.0)
-    monkeypatch.setattr(lanes, "LATE_S", 60.0)
-    limits = QueryLimits(workers=1, spare=1, paused=2, timeout_s=60)
+    limits = QueryLimits(workers=1, spare=1, extra=2, timeout_s=60, long_s=60, reading_s=60)
 
     async def test() -> None:
         async with running(shelf.root, limits) as pool:
@@ -258,36 +238,30 @@ def test_when_many_turn_out_to_be_slow_there_are_more_workers_for_a_moment(
             asked = [
                 asyncio.create_task(error(pool.ask(query, each))) for query, each in zip(queries, tickets, strict=True)
             ]
-            await until(lambda: sum(worker.deadline is not None for worker in pool._crew.workers) == 7)
+            await until(lambda: sum(worker.busy for worker in pool.workers) == 7)
             assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
-            assert 7 < len(pool._crew.workers) <= 4 + CROWD * 2
+            assert 7 < len(pool.workers) <= 4 + CROWD * 2
             for each in tickets:
                 each.end(child_gone := QueryCrash("enough"))
             assert {str(found) for found in await asyncio.gather(*asked)} == {str(child_gone)}
-            await until(lambda: len(pool._crew.workers) == 4)
+            await until(lambda: len(pool.workers) == 4)
 
     asyncio.run(test())
 
 
-@pytest.mark.parametrize(("kept", "same"), [(-(1 << 40), False), (1 << 40, True)])
-def test_a_worker_that_keeps_much_of_a_long_query_is_replaced(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, kept: int, same: bool
-) -> None:
+@pytest.mark.parametrize(("kept", "same"), [(0, False), (1 << 40, True)])
+def test_an_idle_worker_that_keeps_much_is_replaced(shelf: SeedCatalog, kept: int, same: bool) -> None:
     """Else the memory of the service would only grow."""
-    monkeypatch.setattr(lanes, "KEPT_BYTES", kept)
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=60)) as pool:
-            before = pids(pool)
-            assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
-            await asyncio.sleep(0.1)
-            assert pids(pool) == before, "a short query is no reason"
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, kept_bytes=kept)) as pool:
+            (worker,) = pool.workers
             assert await text(pool, request(MIDDLING, "text/csv")) == csv(300_000)
             if same:
                 await asyncio.sleep(0.2)
             else:
-                await until(lambda: not before & pids(pool))
-            assert (pids(pool) == before) is same
+                await until(lambda: worker not in pool.workers)
+            assert (worker in pool.workers) is same
             assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
 
     asyncio.run(test())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparql.errors import RequestError
-from sparql.query.results import CSV, GRAPHS, JSON, SOLUTIONS, TSV, XML, ResultFormat, choose, prefer, quality
+from sparql.protocol.results import CSV, GRAPHS, JSON, SOLUTIONS, TSV, XML, ResultFormat, choose, prefer, quality
 
 FIREFOX = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 JAVA = "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"

@@ -28,7 +28,7 @@ def test_a_closed_network_stays_closed_for_all_threads() -> None:
     """The store opens its connections in native code, whatever Python forbids."""
     printed = run(
         "import threading, pyoxigraph\n"
-        "from sparql.query.sandbox import close_network\n"
+        "from sparql.worker.sandbox import close_network\n"
         "assert close_network()\n"
         "def ask():\n"
         "    try: list(pyoxigraph.Store().query('SELECT * { SERVICE <http://127.0.0.1:8080/> { ?s ?p ?o } }'))\n"
@@ -42,7 +42,7 @@ def test_an_open_socket_still_works() -> None:
     """The worker talks to its front by one."""
     printed = run(
         "import socket\n"
-        "from sparql.query.sandbox import close_network\n"
+        "from sparql.worker.sandbox import close_network\n"
         "a, b = socket.socketpair()\n"
         "close_network()\n"
         "a.sendall(b'whole')\n"
@@ -54,7 +54,8 @@ def test_an_open_socket_still_works() -> None:
 def test_the_system_ends_a_worker_before_its_front() -> None:
     """When memory runs out, one query is lost and not the service."""
     code = (
-        "from sparql.query.sandbox import offer_to_oom_killer as o; o(); print(open('/proc/self/oom_score_adj').read())"
+        "from sparql.worker.sandbox import offer_to_oom_killer as offer; offer();"
+        "print(open('/proc/self/oom_score_adj').read())"
     )
     assert run(code) == "500"
 
@@ -62,7 +63,7 @@ def test_the_system_ends_a_worker_before_its_front() -> None:
 def test_a_child_ends_with_its_parent_however_that_ends() -> None:
     """A parent that is killed cannot end anybody."""
     child = (
-        "import os, time; from sparql.query.sandbox import die_with_parent\n"
+        "import os, time; from sparql.worker.sandbox import die_with_parent\n"
         "die_with_parent(os.getppid()); print(os.getpid(), flush=True); time.sleep(120)"
     )
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
@@ -76,7 +77,7 @@ def test_a_child_ends_with_its_parent_however_that_ends() -> None:
 
 def test_a_child_whose_parent_is_gone_already_ends_at_once() -> None:
     """The parent may end between starting the child and the child's asking."""
-    assert run("from sparql.query.sandbox import die_with_parent; die_with_parent(1 << 30); print('alive')") == ""
+    assert run("from sparql.worker.sandbox import die_with_parent; die_with_parent(1 << 30); print('alive')") == ""
 
 
 def alive(pid: int) -> bool:

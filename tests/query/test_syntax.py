@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Store
 
 from sparql.errors import ForbiddenError, RequestError, SparqlError
-from sparql.query.syntax import Grammar, disguise, gist, may_be_relative, read_failure, syntax_error
+from sparql.protocol.syntax import Grammar, disguise, gist, may_be_relative, read_failure, syntax_error
 
 GRAMMAR = Grammar("http://localhost/sparql")
 REMOTE = "<http://127.0.0.1:1/sparql>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harvest.errors import StorageError
+from harvest.errors import DamageError, StorageError
 from harvest.model import Delta
 from harvest.revise import delta as deltas
 from tests.revise.model import got, graphs, put
@@ -127,6 +128,21 @@ def test_replaying_all_changes_from_empty_gives_the_last_version(versions: list[
 def test_replaying_changes_that_contradict_each_other_is_an_error(tmp_path: Path) -> None:
     """A statement that is added twice shows that a change is missing."""
     for n in (1, 2):
-        (tmp_path / f"{n}.nqud").write_text("+<http://a> <http://b> <http://c> <http://g> .\n")
+        (tmp_path / f"{n}.nqud").write_bytes(gzip.compress(b"+<http://a> <http://b> <http://c> <http://g> .\n"))
     with pytest.raises(StorageError, match="change 2 adds a statement that is there"):
         deltas.replay([tmp_path / "1.nqud", tmp_path / "2.nqud"], tmp_path / "end", tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["flipped", "first byte", "cut", "empty", "gone", "another file"])
+def test_a_damaged_change_file_is_told_by_name(damage: str, tmp_path: Path) -> None:
+    """A change that reads as a smaller one, or as none, would be committed as what the provider did."""
+    path = tmp_path / "1.nqud.gz"
+    whole = gzip.compress(b"".join(b'+<http://a> <http://b> "%d" <http://g> .\n' % i for i in range(99)))
+    place = 0 if damage == "first byte" else len(whole) // 2
+    flipped = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+    broken = {"cut": whole[: len(whole) // 2], "empty": b"", "another file": gzip.compress(b"# something else\n")}
+    path.write_bytes(broken.get(damage, flipped))
+    if damage == "gone":
+        path.unlink()
+    with pytest.raises(DamageError, match=str(path)):
+        deltas.read(path, tmp_path)

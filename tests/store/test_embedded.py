@@ -264,13 +264,27 @@ def test_a_folder_that_cannot_be_one_is_told(tmp_path: Path) -> None:
         EmbeddedStore(tmp_path / "file")
 
 
-def test_a_damaged_store_is_told_and_its_lock_given_back(tmp_path: Path) -> None:
-    """Opening may be tried again in the same process, after the folder was put right."""
+def test_a_damaged_store_is_replaced_by_an_empty_one_and_told(tmp_path: Path) -> None:
+    """Whoever opened it fills it again: what it held stands in generations and snapshots."""
     EmbeddedStore(tmp_path).close()
-    current = tmp_path / "working" / "CURRENT"
-    good = current.read_bytes()
-    current.write_bytes(b"MANIFEST-999999\n")
-    with pytest.raises(StoreError, match="cannot be opened"):
+    (tmp_path / "working" / "CURRENT").write_bytes(b"MANIFEST-999999\n")
+    store = EmbeddedStore(tmp_path)
+    assert "the working store was damaged" in (store.trouble or "")
+    assert store.graphs() == []
+    store.close()
+    store = EmbeddedStore(tmp_path)
+    assert store.trouble is None
+    store.close()
+
+
+def test_a_store_that_cannot_be_opened_gives_its_lock_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening may be tried again in the same process, once there is room."""
+
+    def full(path: str) -> None:
+        raise OSError(f"IO error: No space left on device: {path}")
+
+    EmbeddedStore(tmp_path).close()
+    with monkeypatch.context() as patched, pytest.raises(StoreError, match=r"cannot be opened.*No space left"):
+        patched.setattr("sparql.store.handle.pyoxigraph.Store", full)
         EmbeddedStore(tmp_path)
-    current.write_bytes(good)
     EmbeddedStore(tmp_path).close()

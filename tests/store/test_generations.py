@@ -229,7 +229,7 @@ def test_recovery_removes_what_a_crash_left(store: EmbeddedStore, generations: G
     (first.path.with_name("000002.tmp") / "CURRENT").touch()
     (first.path.with_name("000002.lock")).touch()
     generations.recover()
-    assert sorted(path.name for path in first.path.parent.iterdir()) == ["000001", "000001.lock"]
+    assert sorted(path.name for path in first.path.parent.iterdir()) == ["000001", "000001.lock", "000001.sha256"]
     assert generations.current() == first
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +10,10 @@ from typing import Final
 import requests
 
 from sparql.query.limits import QueryLimits
-from tests.query.stores import Shelf
+from tests.query.stores import SeedCatalog
 from tests.w3c.manifests import Case, Graph, quads_of
 from tests.web.instance import Server, serve
+from tests.web.records import file_records, provider
 
 NOTHING: Final = "https://w3c.github.io/rdf-tests/sparql/no-such-graph"
 """Names an empty dataset: a request that names none would get the endpoint's own."""
@@ -98,8 +98,8 @@ def start(folder: Path, graphs: Iterable[Graph], union: bool = True) -> Endpoint
     names = [graph.name for graph in listed]
     twice = {name for name in names if names.count(name) > 1}
     assert not twice, f"several files are called {twice}"
-    shelf = Shelf(folder / "store")
+    shelf = SeedCatalog(folder / "store")
     shelf.add(quad for graph in listed for quad in quads_of(graph))
-    records = [{"name": f"p{n}", "graph": name, "version": 1, "triples": 1} for n, name in enumerate(names)]
-    (folder / "catalog.json").write_text(json.dumps({"providers": records, "versions": {}, "runs": {}}), "utf-8")
+    records = [provider(f"p{n}", graph=name, version=1, triples=1) for n, name in enumerate(names)]
+    file_records(folder, {"providers": records, "versions": {}, "runs": {}})
     return Endpoint(serve(folder, shelf.root, QueryLimits(workers=2, timeout_s=20, union_default_graph=union)))

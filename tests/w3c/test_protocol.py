@@ -9,7 +9,7 @@ from typing import Final
 import requests
 from pyoxigraph import Dataset, QueryResultsFormat, RdfFormat
 
-from sparql.query.request import NO_UPDATES
+from sparql.protocol.request import NO_UPDATES
 from tests.w3c.endpoint import Endpoint
 from tests.w3c.known import Cause, Problem, compare_with_known
 from tests.w3c.manifests import MF, Manifest, Node, case_id

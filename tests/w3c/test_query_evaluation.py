@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from pyoxigraph import QueryResultsFormat, RdfFormat
 
-from sparql.query import results
+from sparql.protocol import results
 from tests.w3c.endpoint import WAYS, Endpoint, Question, dataset_of
 from tests.w3c.engine import answer_of
 from tests.w3c.known import Cause, Problem, compare_with_known

@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 from pyoxigraph import BlankNode, Dataset, Literal, NamedNode, RdfFormat
 
-from sparql.query.description import SD
-from sparql.query.results import GRAPHS, ResultFormat
+from sparql.protocol.description import SD
+from sparql.protocol.results import GRAPHS, ResultFormat
 from tests.w3c.endpoint import Endpoint
 from tests.w3c.manifests import RDF, cases
 from tests.w3c.solutions import read_graph, same

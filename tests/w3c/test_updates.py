@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from sparql.query.request import FORM, NO_UPDATES, UPDATE
+from sparql.protocol.request import FORM, NO_UPDATES, UPDATE
 from tests.w3c.endpoint import Endpoint, Question
 from tests.w3c.manifests import Case, cases
 from tests.w3c.suites import UPDATES

@@ -14,16 +14,18 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import libarchive
-from libarchive import ffi
-from libarchive.entry import ArchiveEntry, FileType
-from libarchive.write import ArchiveWrite
-
 from harvest.errors import WashError
 from harvest.model import Document
 from harvest.wash.unpacking.members import Archive, Leaf
 from harvest.wash.unpacking.unpack import unpack
 from harvest.wash.unpacking.volume import Volume
+from tests.debian import MISSING
+
+if "libarchive13" not in MISSING:
+    import libarchive
+    from libarchive import ffi
+    from libarchive.entry import ArchiveEntry, FileType
+    from libarchive.write import ArchiveWrite
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harvest.wash.naming.skolem import skolemize
+from harvest.wash.naming.skolem import Naming, skolemize
 
 GRAPH = "http://example.org/graph/x"
 AT_ONCE = 256 << 20
@@ -18,14 +18,14 @@ IRI = re.compile(r"<http://example\.org/graph/x/\.well-known/genid/([0-9a-f]{32}
 Triple = tuple[str, str, str]
 
 
-def skolemized(lines: Iterable[str], memory_bytes: int = AT_ONCE) -> list[str]:
+def skolemized(lines: Iterable[str], memory_bytes: int = AT_ONCE, *, steady: bool = False) -> list[str]:
     """The distinct lines with Skolem IRIs, sorted; every blank node of `lines` must have one of its own."""
     lines = list(lines)
     with TemporaryDirectory() as folder:
         source, target, scratch = Path(folder, "source.nt"), Path(folder, "target.nt"), Path(folder, "scratch")
         scratch.mkdir()
         source.write_bytes("".join(lines).encode())
-        count = skolemize(source, GRAPH, target, scratch, memory_bytes)
+        count = skolemize(source, GRAPH, target, scratch, Naming(steady=steady, memory=memory_bytes))
         written = sorted(set(target.read_bytes().decode().split("\n")[:-1]))
         assert list(scratch.iterdir()) == []
     assert len({name for line in written for name in IRI.findall(line)}) == count

@@ -19,7 +19,7 @@ from pyoxigraph import BlankNode, RdfFormat, Triple
 
 from harvest.errors import ContextWanted
 from harvest.model import Document, Part, Problem, Status
-from harvest.pipeline.contexts import MOST
+from harvest.pipeline.harvest.contexts import MOST
 from harvest.wash import problems
 from harvest.wash.leaves import Terms, parts
 from harvest.wash.problems import EXCERPT, KEPT, STATEMENTS

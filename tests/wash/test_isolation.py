@@ -16,9 +16,9 @@ import pytest
 
 from harvest.errors import WashCrash
 from harvest.model import Document, Outcome, Part, Status
-from harvest.pipeline.washing import CRASHES, separately
+from harvest.pipeline.harvest.washing import CRASHES, separately
 from harvest.wash.leaves import Progress
-from tests.pipeline.conftest import Instance
+from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import A1
 from tests.provider import VOID, ProviderServer, dataset, serving
 from tests.wash.documents import BASE
@@ -72,8 +72,8 @@ def provider() -> Iterator[ProviderServer]:
 
 
 @pytest.fixture
-def instance(tmp_path: Path) -> Iterator[Instance]:
-    made = Instance(tmp_path)
+def instance(tmp_path: Path) -> Iterator[TemporaryInstance]:
+    made = TemporaryInstance(tmp_path)
     yield made
     made.close()
 
@@ -92,7 +92,7 @@ def key(name: str) -> str:
 
 
 def test_harmful_dumps_fail_with_a_finding_and_the_others_are_harvested(
-    instance: Instance, provider: ProviderServer
+    instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
     """Providers before, between and behind them do not notice."""
     good = ["first.nt", "middle.nt", "last.nt"]
@@ -107,7 +107,7 @@ def test_harmful_dumps_fail_with_a_finding_and_the_others_are_harvested(
         assert result.outcome is Outcome.FAILED, name
         assert result.finding is not None and result.finding.kind not in ("fault", "storage"), result
         assert result.finding.url == f"{provider.url}/{name}"
-        run = instance.desk.workshop.ledger.runs(key(name))[0]
+        run = instance.harvester.instance.ledger.runs(key(name))[0]
         assert run.outcome == "failed" and run.ended is not None
         assert instance.graph(key(name)) == set()
     assert [instance.graph(key(name)) for name in good] == [{A1}] * 3
@@ -126,7 +126,9 @@ def large(lines: int) -> bytes:
     return b"".join(b"<http://x/%d> <http://p> <http://x/%d> .\n" % (n, n + 1) for n in range(lines))
 
 
-def test_a_process_that_is_killed_fails_its_provider_alone(instance: Instance, provider: ProviderServer) -> None:
+def test_a_process_that_is_killed_fails_its_provider_alone(
+    instance: TemporaryInstance, provider: ProviderServer
+) -> None:
     """As when the kernel is out of memory: the run has a finding, and the next attempt goes through."""
     instance.register(published(provider, "large.nt", large(50_000)) + published(provider, "good.nt", GOOD))
     done = threading.Event()
@@ -147,7 +149,9 @@ def test_a_process_that_is_killed_fails_its_provider_alone(instance: Instance, p
     assert [result.outcome for result in instance.tick("largent")] == [Outcome.COMMITTED]
 
 
-def test_a_document_that_takes_for_ever_fails_its_provider_alone(instance: Instance, provider: ProviderServer) -> None:
+def test_a_document_that_takes_for_ever_fails_its_provider_alone(
+    instance: TemporaryInstance, provider: ProviderServer
+) -> None:
     """1,500 elements that HTML opens again in each of 9,000 paragraphs."""
     page = b"<!DOCTYPE html><body>" + b"".join(b"<b title=%d>" % n for n in range(1500)) + b"<p>" * 9000
     instance.settings = replace(instance.settings, wash=replace(instance.settings.wash, timeout_s=3))
@@ -163,7 +167,7 @@ def in_graph(names: tuple[str, ...]) -> str:
     return "http://g/" + "/".join(names)
 
 
-def laundered(instance: Instance, folder: Path, deadly: set[str]) -> tuple[Part, ...]:
+def laundered(instance: TemporaryInstance, folder: Path, deadly: set[str]) -> tuple[Part, ...]:
     """The parts of an archive of six entries, of which some end their process while they are read."""
     instance.register("{}\n")
     path = folder / "archive"
@@ -175,11 +179,13 @@ def laundered(instance: Instance, folder: Path, deadly: set[str]) -> tuple[Part,
         if progress.status is Status.PARSING and progress.names[-1] in deadly:
             kill_washing()
 
-    return separately(instance.desk.workshop, Document(path, BASE + "archive.zip"), in_graph, room, hear)
+    return separately(instance.harvester.instance, Document(path, BASE + "archive.zip"), in_graph, room, hear)
 
 
 @pytest.mark.parametrize("deadly", [{"0.nt"}, {"2.nt"}, {"5.nt"}, {"0.nt", "3.nt"}], ids=sorted)
-def test_an_entry_that_ends_its_process_costs_no_other(instance: Instance, tmp_path: Path, deadly: set[str]) -> None:
+def test_an_entry_that_ends_its_process_costs_no_other(
+    instance: TemporaryInstance, tmp_path: Path, deadly: set[str]
+) -> None:
     """The archive is washed again without it, and it is told as cut off."""
     parts = {part.names: part for part in laundered(instance, tmp_path, deadly)}
     assert parts.keys() == {(f"{n}.nt",) for n in range(6)} | {()}
@@ -192,7 +198,7 @@ def test_an_entry_that_ends_its_process_costs_no_other(instance: Instance, tmp_p
             assert part.clean.path.read_bytes() == GOOD.replace(b" .", b" <" + in_graph(names).encode() + b"> .")
 
 
-def test_an_archive_of_many_deadly_entries_is_given_up(instance: Instance, tmp_path: Path) -> None:
+def test_an_archive_of_many_deadly_entries_is_given_up(instance: TemporaryInstance, tmp_path: Path) -> None:
     """Each costs a process, and all before it are washed again."""
     with pytest.raises(WashCrash, match="ended its process"):
         laundered(instance, tmp_path, {f"{n}.nt" for n in range(CRASHES + 1)})

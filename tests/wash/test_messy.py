@@ -13,7 +13,7 @@ import pyoxigraph
 import pytest
 from click.testing import CliRunner
 
-from harvest.cli import main
+from harvest.cli.main import main
 from harvest.model import Document, Part
 from sparql.rdf import by_extension
 from tests.realdata import realdata
@@ -39,7 +39,7 @@ MESSY: dict[str, tuple[Row, ...]] = {
     f"messy/{_DCAT}1.2_Draft_dcat-ap_1.2.rdf": (("RDF/XML", "cp1252", 548, 0, {"recoded": 1}),),
     f"messy/{_DCAT}1.2_dcat-ap_1.2.rdf": (("RDF/XML", "utf-8", 548, 0, {}),),
     f"messy/{_DCAT}2.0.0_dcat-ap_2.0.0.rdf": (("RDF/XML", "utf-8", 770, 2, {"fallback": 1, "invalid-iri": 2}),),
-    f"messy/{_DCAT}2.1.0_dcat-ap_2.1.0.rdf": (("RDF/XML", "utf-8", 753, 4, {"syntax": 4, "cut-off": 1}),),
+    f"messy/{_DCAT}2.1.0_dcat-ap_2.1.0.rdf": (("RDF/XML", "utf-8", 749, 4, {"syntax": 4, "cut-off": 1}),),
     f"messy/{_BEES}": (("JSON-LD", "utf-8", 0, 0, {"context": 1, "cut-off": 1}),),
     f"messy/{_ARTS}_gabarits-jsonld_Event_event.jsonld": (("JSON-LD", "utf-8", 0, 1, {"syntax": 1, "cut-off": 1}),),
     f"messy/{_ARTS}_triples_dbpedia_2016-10.nq": (("RDF/XML", "utf-8", 31050, 0, {"format": 1}),),
@@ -48,19 +48,31 @@ MESSY: dict[str, tuple[Row, ...]] = {
     "messy/dcmi__vocabtool__build_dcterms.rdf": (("RDF/XML", "utf-8", 866, 0, {"fallback": 1}),),
     "messy/silvinabcn__landvoc.org__void.ttl": (("Turtle", "utf-8", 74, 0, {}),),
     f"{_BERLIN}00_2023-10-12_e8602d3a.ttl": (("Turtle", "utf-8", 111, 14, {"syntax": 14}),),
-    f"{_BERLIN}03_2023-11-14_acbca745.ttl": (("Turtle", "utf-8", 303, 3, {"syntax": 3}),),
-    f"{_BERLIN}04_2023-11-15_c6d47816.ttl": (("Turtle", "utf-8", 303, 3, {"syntax": 3}),),
-    f"{_BERLIN}05_2023-11-17_5871dca5.ttl": (("Turtle", "utf-8", 303, 3, {"syntax": 3}),),
-    f"{_BERLIN}06_2023-11-23_35d5f73c.ttl": (("Turtle", "utf-8", 310, 3, {"syntax": 3}),),
+    f"{_BERLIN}03_2023-11-14_acbca745.ttl": (("Turtle", "utf-8", 306, 3, {"syntax": 3}),),
+    f"{_BERLIN}04_2023-11-15_c6d47816.ttl": (("Turtle", "utf-8", 306, 3, {"syntax": 3}),),
+    f"{_BERLIN}05_2023-11-17_5871dca5.ttl": (("Turtle", "utf-8", 306, 3, {"syntax": 3}),),
+    f"{_BERLIN}06_2023-11-23_35d5f73c.ttl": (("Turtle", "utf-8", 313, 3, {"syntax": 3}),),
     f"{_BERLIN}07_2024-01-15_58bbcce5.ttl": (("Turtle", "utf-8", 306, 2, {"syntax": 2}),),
-    f"{_BERLIN}08_2024-01-15_3f771343.ttl": (("Turtle", "utf-8", 303, 3, {"syntax": 3}),),
-    f"{_BERLIN}09_2024-01-15_a07f36c5.ttl": (("Turtle", "utf-8", 303, 3, {"syntax": 3}),),
-    f"{_BERLIN}11_2024-02-01_a0606ac1.ttl": (("Turtle", "utf-8", 236, 1, {"syntax": 1}),),
-    f"{_BERLIN}14_2024-02-06_28da45e9.ttl": (("Turtle", "utf-8", 241, 1, {"syntax": 1}),),
-    f"{_BERLIN}15_2024-02-06_d3077767.ttl": (("Turtle", "utf-8", 241, 1, {"syntax": 1}),),
-    f"{_BERLIN}16_2024-02-06_31f7334a.ttl": (("Turtle", "utf-8", 241, 1, {"syntax": 1}),),
+    f"{_BERLIN}08_2024-01-15_3f771343.ttl": (("Turtle", "utf-8", 306, 3, {"syntax": 3}),),
+    f"{_BERLIN}09_2024-01-15_a07f36c5.ttl": (("Turtle", "utf-8", 306, 3, {"syntax": 3}),),
+    f"{_BERLIN}11_2024-02-01_a0606ac1.ttl": (("Turtle", "utf-8", 242, 1, {"syntax": 1}),),
+    f"{_BERLIN}14_2024-02-06_28da45e9.ttl": (("Turtle", "utf-8", 247, 1, {"syntax": 1}),),
+    f"{_BERLIN}15_2024-02-06_d3077767.ttl": (("Turtle", "utf-8", 246, 1, {"syntax": 1}),),
+    f"{_BERLIN}16_2024-02-06_31f7334a.ttl": (("Turtle", "utf-8", 246, 1, {"syntax": 1}),),
 }
 """What becomes of each file, of an archive in the order of its entries."""
+
+LOST = {
+    f"{_BERLIN}00_2023-10-12_e8602d3a.ttl": 86,
+    f"{_BERLIN}03_2023-11-14_acbca745.ttl": 11,
+    f"{_BERLIN}04_2023-11-15_c6d47816.ttl": 11,
+    f"{_BERLIN}05_2023-11-17_5871dca5.ttl": 11,
+    f"{_BERLIN}06_2023-11-23_35d5f73c.ttl": 11,
+    f"{_BERLIN}07_2024-01-15_58bbcce5.ttl": 10,
+    f"{_BERLIN}08_2024-01-15_3f771343.ttl": 11,
+    f"{_BERLIN}09_2024-01-15_a07f36c5.ttl": 11,
+}
+"""Triples that are lost where they are more than the statements that are dropped: objects of these, counted."""
 
 PLACES = {
     f"messy/{_DCAT}2.0.0_dcat-ap_2.0.0.rdf": (676, 3),
@@ -131,14 +143,15 @@ def test_the_command_ends_with_the_right_code(name: str, tmp_path: Path) -> None
     assert ran.exception is None or isinstance(ran.exception, SystemExit)
     report = json.loads(ran.stderr)
     kept, dropped = (sum(row[index] for row in MESSY[name]) for index in (2, 3))
-    assert (report["statements"], report["dropped"]) == (kept, dropped)
+    lost = LOST.get(name, dropped)
+    assert (report["statements"], report["dropped"], report["lost"]) == (kept, dropped, lost)
     assert len(out.read_bytes().splitlines()) == report["triples"] <= kept
-    assert ran.exit_code == report["exit_code"] == CODES.get(name, _code(kept, dropped))
+    assert ran.exit_code == report["exit_code"] == CODES.get(name, _code(kept, lost))
 
 
-def _code(kept: int, dropped: int) -> int:
-    """What the figures make: 3 up to one bad statement in a hundred, the default of the threshold, and 1 beyond."""
-    return 0 if not dropped else 3 if dropped <= 0.01 * (kept + dropped) else 1
+def _code(kept: int, lost: int) -> int:
+    """What the figures make: 3 up to one lost triple in a hundred, the default of the threshold, and 1 beyond."""
+    return 0 if not lost else 3 if lost <= 0.01 * (kept + lost) else 1
 
 
 def test_the_command_prints_no_traceback(tmp_path: Path) -> None:

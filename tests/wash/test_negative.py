@@ -23,6 +23,10 @@ NUMBERS = {"rdf-turtle": 94, "rdf-trig": 115, "rdf-n-triples": 29, "rdf-n-quads"
 """How many negative tests each suite has."""
 
 
+SAYING_NOTHING = {"tc029", "ter21", "tep02"}
+"""Documents of JSON-LD that are fine in 1.1 and hold no statement, which is told."""
+
+
 def good(folder: Path) -> Document:
     """A document with nothing wrong."""
     path = folder / "good"
@@ -95,7 +99,7 @@ def test_every_bad_document_of_json_ld_is_told_and_stops_no_other(tmp_path: Path
     assert len(documents) >= 100
     found = told(documents, tmp_path)
     silent = {Path(file).stem for file, parts in found.items() if not all(part.problems for part in parts)}
-    assert silent == ACCEPTED
+    assert silent == ACCEPTED - SAYING_NOTHING
 
 
 def test_all_bad_documents_of_all_suites_stop_no_other(tmp_path: Path) -> None:

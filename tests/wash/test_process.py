@@ -25,7 +25,7 @@ from tests.processes import is_running
 from tests.wash.documents import document
 
 URL = "http://example.org/dump.nt"
-SOON_S = 20.0
+SOON_S = 60.0
 """Seconds in which what takes less than one has come to pass on a busy machine too."""
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -165,8 +165,8 @@ def test_work_that_takes_too_long_is_ended_with_what_it_started(tmp_path: Path, 
     """Sorting is a process of its own, and would go on for hours."""
     pids = tmp_path / "pids"
     start = time.monotonic()
-    with pytest.raises(WashTimeout, match=r"took longer than 0\.5 s") as caught:
-        call(work, Bounds(0.5, URL), pids)
+    with pytest.raises(WashTimeout, match=r"took longer than 3 s") as caught:
+        call(work, Bounds(3, URL), pids)
     assert time.monotonic() - start < SOON_S
     assert caught.value.url == URL
     assert gone(pids)
@@ -261,7 +261,7 @@ def test_it_goes_on_when_the_process_that_forks_was_killed() -> None:
 
 def test_what_work_needs_is_imported_beforehand() -> None:
     """A thousand descriptions are read in one tick: 8 ms each, and 120 ms if each process imports for itself."""
-    assert call(imported, Bounds(10, URL), ("harvest.wash.canonical", "harvest.cli"))
+    assert call(imported, Bounds(10, URL), ("harvest.wash.canonical", "harvest.cli.main"))
 
 
 def test_washing_passes_through(tmp_path: Path) -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sparql.query.limits import QueryLimits
-from tests.query.stores import Shelf, items
+from tests.query.stores import SeedCatalog, items
 from tests.web.instance import Server, export, serve
-from tests.web.records import RECORDS
+from tests.web.records import RECORDS, file_records
 
 DIFF = b'-<a:s> <a:p> "old" <a:g> .\n+<a:s> <a:p> "new" <a:g> .\n' * 500
 VERSION = b'<a:s> <a:p> "new" <a:g> .\n' * 500
@@ -25,7 +24,7 @@ QUADS = b'<http://example.org/item/1> <http://example.org/value> "1" <http://exa
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A catalog with files of every kind."""
     folder = tmp_path_factory.mktemp("instance")
-    (folder / "catalog.json").write_text(json.dumps(RECORDS), "utf-8")
+    file_records(folder, RECORDS)
     (folder / "a.ttl").write_text("<http://example.org/graph/a> <http://purl.org/dc/terms/title> 'ä' .\n", "utf-8")
     for name in ("changes", "versions", "content"):
         (folder / name).mkdir()
@@ -45,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server over that catalog and a store of two graphs of 1,000 items."""
-    shelf = Shelf(tmp_path_factory.mktemp("store"))
+    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
     shelf.add([*items(1000, "a"), *items(1000, "b", 1000)])
     server = serve(folder, shelf.root, QueryLimits(workers=2, timeout_s=20))
     yield server

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -16,6 +17,18 @@ from typing import Any
 import requests
 
 from sparql.query.limits import QueryLimits
+from sparql.reports import (
+    DocumentPage,
+    ProviderReport,
+    ProviderSummary,
+    QueueReport,
+    RunReport,
+    RunSummary,
+    SeedList,
+    SeedPage,
+    StatusReport,
+    VersionReport,
+)
 from sparql.web.app import Application, create_app
 from sparql.web.catalog import Record, Site
 from tests.ports import free_port
@@ -25,23 +38,23 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class FolderCatalog:
-    """A catalog whose records stand in `catalog.json` and whose files lie beside it."""
+    """A catalog whose records stand in `catalog.pickle` and whose files lie beside it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.exports_dir = folder / "exports"
 
-    def providers(self) -> list[Record]:
+    def providers(self) -> list[ProviderReport]:
         return list(self._read()["providers"])
 
-    def outlines(self) -> list[Record]:
-        return self.providers()
+    def summaries(self) -> list[ProviderSummary]:
+        return [_summary(provider) for provider in self.providers()]
 
-    def several(self, names: Sequence[str]) -> list[Record]:
-        return [record for record in self.providers() if record["name"] in names]
+    def several(self, names: Sequence[str]) -> list[ProviderReport]:
+        return [provider for provider in self.providers() if provider.name in names]
 
-    def provider(self, name: str) -> Record | None:
-        return next((record for record in self.providers() if record["name"] == name), None)
+    def provider(self, name: str) -> ProviderReport | None:
+        return next((provider for provider in self.providers() if provider.name == name), None)
 
     def receipt(self, name: str) -> bytes | None:
         path = self._folder / f"{name}.ttl"
@@ -51,16 +64,16 @@ class FolderCatalog:
         found: Record | None = self._read().get("statistics", {}).get(name)
         return found
 
-    def versions(self, name: str) -> list[Record]:
+    def versions(self, name: str) -> list[VersionReport]:
         return list(self._read()["versions"].get(name, []))
 
-    def runs(self, name: str) -> list[Record]:
+    def runs(self, name: str) -> list[RunReport]:
         return list(self._read()["runs"].get(name, []))
 
-    def run(self, name: str, id: int) -> Record | None:
-        return next((run for run in self.runs(name) if run.get("id") == id), None)
+    def run(self, name: str, id: int) -> RunReport | None:
+        return next((run for run in self.runs(name) if run.id == id), None)
 
-    def sizes(self, names: Sequence[str], most: int) -> dict[str, list[Record]]:
+    def sizes(self, names: Sequence[str], most: int) -> dict[str, list[VersionReport]]:
         return {name: found[-most:] for name in names if (found := self.versions(name))}
 
     def change(self, name: str, n: int) -> Path | None:
@@ -71,25 +84,43 @@ class FolderCatalog:
         path = self._folder / "versions" / f"{name}-{n}.nq"
         return _lines(path) if path.is_file() else None
 
-    def status(self) -> Record:
-        return {"providers": self.providers()}
+    def status(self) -> StatusReport:
+        return StatusReport(tuple(self.providers()), 0, {}, None, 0, self.queue())
+
+    def queue(self) -> QueueReport:
+        return QueueReport((), (), (), (), {}, None, None)
 
     def content(self, sha256: str) -> Path | None:
         path = self._folder / "content" / sha256
         return path if path.is_file() else None
 
-    def documents(self, state: str | None, page: int) -> Record:
-        return {"seeds": [], "state": state, "page": page, "pages": 1, "total": 0, "states": {}, "relative": 0}
+    def documents(self, state: str | None, page: int) -> SeedList:
+        return SeedList((), state, page, pages=1, total=0, states={}, relative=0)
 
-    def document(self, hash: str, page: int) -> Record | None:
+    def document(self, hash: str, page: int) -> SeedPage | DocumentPage | None:
         return None
 
     def document_turtle(self, hash: str) -> bytes | None:
         return None
 
     def _read(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self._folder / "catalog.json").read_text("utf-8"))
+        found: dict[str, Any] = pickle.loads((self._folder / "catalog.pickle").read_bytes())
         return found
+
+
+def _summary(provider: ProviderReport) -> ProviderSummary:
+    run = provider.last_run
+    return ProviderSummary(
+        name=provider.name,
+        state=provider.state,
+        modified=provider.modified,
+        version=provider.version,
+        triples=provider.triples,
+        last_run=RunSummary(run.id, run.started, run.ended, run.outcome, run.step) if run else None,
+        next_check=provider.next_check,
+        title=next((about.title for about in provider.about), None),
+        tried=provider.trouble.at if provider.trouble else None,
+    )
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from sparql.query.limits import QueryLimits
 from sparql.web.address import Addresses
 from sparql.web.app import create_app
 from sparql.web.catalog import Site
-from tests.query.stores import Shelf, items
+from tests.query.stores import SeedCatalog, items
 from tests.web.instance import FolderCatalog
 
 
@@ -52,10 +52,10 @@ def test_two_addresses_of_one_customer_are_one_client() -> None:
 
 def test_the_queue_knows_clients_behind_a_proxy(tmp_path: Path) -> None:
     """A turn for each of them, and not one for the proxy."""
-    shelf = Shelf(tmp_path / "store")
+    shelf = SeedCatalog(tmp_path / "store")
     shelf.add(items(10))
     site = Site("http://localhost", proxies=("10.0.0.1",))
-    app = create_app(FolderCatalog(tmp_path), shelf.root, QueryLimits(workers=1, spare=0, paused=0), site)
+    app = create_app(FolderCatalog(tmp_path), shelf.root, QueryLimits(workers=1, spare=0, extra=0), site)
     sent: list[dict[str, Any]] = []
 
     async def silence() -> dict[str, Any]:
@@ -71,7 +71,7 @@ def test_the_queue_knows_clients_behind_a_proxy(tmp_path: Path) -> None:
             headers = [(b"x-forwarded-for", b"203.0.113.9, 198.51.100.7")]
             scope = {"type": "http", "method": "GET", "path": "/sparql", "query_string": b"query=ASK%7B%7D"}
             await app({**scope, "http_version": "1.1", "client": ("10.0.0.1", 1), "headers": headers}, silence, send)
-            return app._pool._main._crew.workers[0].client
+            return app._pool.workers[0].client
         finally:
             await app._pool.close()
 

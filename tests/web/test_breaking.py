@@ -14,13 +14,13 @@ import pytest
 import requests
 
 from sparql.query.limits import QueryLimits
-from sparql.query.worker import NAME
+from sparql.worker.worker import NAME
 from tests.processes import descendants, name_of, seconds_of
-from tests.query.stores import Shelf, items
+from tests.query.stores import SeedCatalog, items
 from tests.web.conftest import VERSION
 from tests.web.instance import Server, serve
 
-SOON_S = 20.0
+SOON_S = 60.0
 """Seconds in which what takes less than one has come to pass on a busy machine too; all else takes a minute or more."""
 
 COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
@@ -33,9 +33,10 @@ MIDDLE = "SELECT ?s ?n { ?s ?p ?o . VALUES ?n { 1 2 3 } }"
 @pytest.fixture(scope="module")
 def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with one worker and tight limits."""
-    shelf = Shelf(tmp_path_factory.mktemp("store"))
+    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
     shelf.add(items(1000))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=3, max_rows=20_000))
+    limits = QueryLimits(workers=1, spare=0, extra=0, timeout_s=3, wait_s=120, max_rows=20_000)
+    server = serve(folder, shelf.root, limits)
     yield server
     server.stop()
 
@@ -146,9 +147,9 @@ def test_http_1_0_gets_a_status_for_a_result_that_fails(front: Server) -> None:
 @pytest.fixture(scope="module")
 def patient(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with one worker and no limit that ends anything while the tests run."""
-    shelf = Shelf(tmp_path_factory.mktemp("patient"))
+    shelf = SeedCatalog(tmp_path_factory.mktemp("patient"))
     shelf.add(items(1000))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, spare=0, paused=0, timeout_s=60, max_rows=1 << 40))
+    server = serve(folder, shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=600, max_rows=1 << 40))
     yield server
     server.stop()
 
@@ -191,9 +192,9 @@ def test_a_slow_client_holds_neither_memory_nor_pages(front: Server) -> None:
 
 def test_stopping_the_server_leaves_no_process(folder: Path, tmp_path: Path) -> None:
     """Also with a query that would never end."""
-    shelf = Shelf(tmp_path)
+    shelf = SeedCatalog(tmp_path)
     shelf.add(items(1000))
-    server = serve(folder, shelf.root, QueryLimits(workers=2, spare=0, paused=0, timeout_s=60))
+    server = serve(folder, shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=60))
     below = descendants(server.process.pid)
     assert len(below) == 4, "the server of the requests, the fork server and two workers"
     with send(server, ENDLESS):
@@ -204,9 +205,9 @@ def test_stopping_the_server_leaves_no_process(folder: Path, tmp_path: Path) -> 
 
 def test_killing_the_server_leaves_no_process(folder: Path, tmp_path: Path) -> None:
     """Nothing of it can clean up then."""
-    shelf = Shelf(tmp_path)
+    shelf = SeedCatalog(tmp_path)
     shelf.add(items(1000))
-    server = serve(folder, shelf.root, QueryLimits(workers=2, spare=0, paused=0, timeout_s=60))
+    server = serve(folder, shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=60))
     below = descendants(server.process.pid)
     with send(server, ENDLESS):
         until(lambda: any(0.2 < seconds_of(worker) < float("inf") for worker in workers(server)), SOON_S)

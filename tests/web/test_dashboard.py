@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from harvest.model import Finding
+from harvest.model import Coverage, Dataset, Finding
 from tests.ledger.samples import NOW, later
 from tests.web.told import Shape, Told, told
 
@@ -44,7 +46,7 @@ def test_trouble_is_told_first_with_reason_since_when_and_what_is_served(instanc
     assert "Mend it" not in card, "the first sentence is enough here"
     assert "line 17, column 4" in card
     assert later(20).strftime("%Y-%m-%d %H:%M UTC") in card
-    assert "3 runs" in card
+    assert "3 tries" in card
     assert 'href="/providers/b/versions/1">version 1</a>' in card
     assert "1\N{NARROW NO-BREAK SPACE}000 triples" in card
     assert '"/providers/a"' not in card
@@ -66,6 +68,27 @@ def test_what_runs_is_shown_with_its_step_and_leads_to_its_page(instance: Told) 
     [run] = [run.id for run in instance.ledger.runs("c") if run.ended is None]
     assert f"/providers/c/runs/{run}" in Shape(page.text).addresses
     assert ">wash<" in page.text
+
+
+def test_what_waits_is_listed_with_its_reason_the_oldest_first(instance: Told) -> None:
+    """A backlog is seen before somebody misses data; beyond twenty the rest is counted."""
+    text = instance.page("/").text
+    assert "<dt>Waiting</dt><dd>0</dd>" in text
+    assert 'id="waiting"' not in text
+    parts = {n: Dataset(f"http://d.example/new#{n:02}", (f"http://d.example/{n}.nt",)) for n in range(21)}
+    for n, dataset in reversed(parts.items()):
+        instance.ledger.announcements.add("new", dataset, later(-n))
+    instance.ledger.announcements.add("new", replace(parts[7], coverage=Coverage.PARTIAL, modified=NOW), later(90))
+    text = instance.page("/").text
+    assert "<dt>Waiting</dt><dd>22</dd>" in text
+    section = text[text.index('id="waiting"') : text.index('id="all"')]
+    shown = re.findall(r"http://d\.example/new#(\d\d)</span>: ([^<]*)", section)
+    assert [int(n) for n, _ in shown] == [*range(20, 0, -1)]
+    assert {reason.strip() for _, reason in shown} == {"its turn has not come"}
+    assert '<a href="/providers/new">new</a>' in section
+    assert '2 more stand in the <a href="/status">' in section
+    behind = [each for each in instance.client.get("/status").json["waiting"] if "older" in each["reason"]]
+    assert [each["dataset"] for each in behind] == [parts[7].iri]
 
 
 def test_plots_say_in_words_what_they_show(instance: Told) -> None:

@@ -10,12 +10,12 @@ import pyoxigraph
 import pytest
 from flask.testing import FlaskClient
 
+from harvest.catalog.instance import InstanceCatalog
+from harvest.catalog.seeds import ENTRIES, PAGE
+from harvest.config.settings import Settings
 from harvest.ledger import Clean, Ledger
 from harvest.model import Capture, Content, Hop, Part, Problem, Snapshot, Status
-from harvest.pipeline.reading import Reading
-from harvest.pipeline.shelf import ENTRIES, PAGE
-from harvest.seeds import entry_hash, seed_hash
-from harvest.settings import Settings
+from harvest.model.seeds import entry_hash, seed_hash
 from sparql.query.limits import QueryLimits
 from sparql.web.app import create_pages
 from sparql.web.catalog import Site
@@ -83,7 +83,7 @@ def download(made: Ledger) -> str:
 @pytest.fixture(scope="module")
 def client(folder: Path, made: Ledger, download: str) -> FlaskClient:
     settings = Settings(base_url=BASE, data_dir=folder, registry=folder / "registry.yaml", exports_dir=folder)
-    return create_pages(Context(Reading(settings), Site(BASE), QueryLimits(), lambda: 0)).test_client()
+    return create_pages(Context(InstanceCatalog(settings), Site(BASE), QueryLimits(), lambda: 0)).test_client()
 
 
 def test_a_download_is_told_with_the_fields_of_the_document(client: FlaskClient, download: str) -> None:
@@ -242,3 +242,42 @@ def test_the_entries_of_an_archive_are_paged(client: FlaskClient, made: Ledger) 
     found = client.get(f"/documents/{download}.json?page=2").get_json()
     assert ([entry["name"] for entry in found["entries"]], found["pages"]) == ([f"{ENTRIES:05}"], 2)
     assert "?page=2" in client.get(f"/documents/{download}", headers=HTML).text
+
+
+RED, AMBER, GREEN, BLUE = "state failing", "state held", "state idle", "state harvesting"
+
+
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [
+        (Part((), Status.PARSED, NOW, NOW, None, "Turtle", 5), f'{GREEN}">parsed<'),
+        (Part((), Status.PARSED, NOW, NOW, None, "Turtle", 5, 2), f'{AMBER}">parsed, with losses<'),
+        (Part((), Status.PARSED, NOW, NOW, None, "Turtle", 5, whole=False), f'{RED}">parsed, not to its end<'),
+        (Part((), Status.GUESSING, NOW, NOW, counts={"no-rdf": 1}), f'{RED}">guessing, no RDF<'),
+        (Part((), Status.PARSED, NOW, NOW, None, "HTML", counts={"no-rdf": 1}), f'{RED}">parsed, no RDF<'),
+        (Part((), Status.DEPLETED, NOW, NOW, counts={"archive": 1}), f'{RED}">depleted, not to its end<'),
+        (Part((), Status.DEPLETED, NOW, NOW), f'{GREEN}">depleted<'),
+        (None, f'{RED}">downloading, failed<'),
+    ],
+)
+def test_only_what_went_well_is_green(client: FlaskClient, made: Ledger, part: Part | None, shown: str) -> None:
+    """A file that broke off stood there in green, as parsed; in the list, too."""
+    uri = f"http://data.example/{hashlib.sha256(shown.encode()).hexdigest()}"
+    seed, _ = made.seeds.add(uri, NOW, 86400)
+    download = made.documents.downloading(seed, NOW)
+    assert f'{BLUE}">downloading<' in client.get(f"/documents/{download}", headers=HTML).text
+    if part is None:
+        made.documents.failed(download, (), Problem("download", "404 Not Found"), NOW)
+    else:
+        made.documents.record(download, [part])
+    assert shown in client.get(f"/documents/{download}", headers=HTML).text
+    assert client.get(f"/documents/{seed}", headers=HTML).text.count(shown) == 2
+
+
+def test_a_dump_of_which_an_entry_breaks_off_is_not_green(client: FlaskClient, made: Ledger) -> None:
+    """The archive itself may be whole."""
+    seed, _ = made.seeds.add("http://data.example/half.zip", NOW, 86400)
+    download = made.documents.downloading(seed, NOW)
+    entry = Part(("a.ttl",), Status.PARSED, NOW, NOW, whole=False, problems=(PROBLEM,), counts={"cut-off": 1})
+    made.documents.record(download, [entry, Part((), Status.DEPLETED, NOW, NOW)])
+    assert f'{RED}">depleted, not to its end<' in client.get(f"/documents/{download}", headers=HTML).text

@@ -138,6 +138,14 @@ def test_the_description_of_the_exports_is_well_known(front: Server) -> None:
     assert answer.content == get(front, "/exports/void.ttl").content
 
 
+def test_the_digest_of_the_description_can_be_had(front: Server, folder: Path) -> None:
+    """As that of the data, for whoever downloads the folder."""
+    digest = folder / "exports" / "void.ttl.sha256"
+    digest.write_text(f"{'0' * 64}  void.ttl\n")
+    assert get(front, "/exports/void.ttl.sha256").text == digest.read_text()
+    digest.unlink()
+
+
 def test_a_change_comes_packed_or_not_as_the_client_likes(front: Server) -> None:
     """It lies packed on the disk."""
     packed = get(front, "/providers/a/changes/2.nqud", **{"Accept-Encoding": "gzip"})

@@ -65,6 +65,7 @@ def test_the_result_comes_as_the_client_accepts_it(front: Server, query: str, ac
         ("SELECT * { SERVICE <http://127.0.0.1:1/> {} }", "*/*", 403, "SERVICE"),
         ("INSERT DATA { <a:b> <a:c> <a:d> }", "*/*", 400, "line 1"),
         (COUNT, "image/png", 406, "sparql-results+json"),
+        (f"SELECT * {'{' * 10_000}{'}' * 10_000}", "*/*", 400, "nested more than 1,000 deep at line 1, column 1010"),
     ],
 )
 def test_a_refusal_says_why(front: Server, query: str, accept: str, status: int, message: str) -> None:
@@ -73,6 +74,14 @@ def test_a_refusal_says_why(front: Server, query: str, accept: str, status: int,
     assert (answer.status_code, answer.headers["Content-Type"]) == (status, "text/plain; charset=utf-8")
     assert message in answer.text
     assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_a_long_row_of_operators_is_answered(front: Server) -> None:
+    """Programs write such queries."""
+    many = "{ ?s ?p 'a' } UNION " * 2_000
+    for query in (f"ASK {{ FILTER({'!' * 10_000}1) }}", f"ASK {{ {many}{{ ?s ?p ?o }} }}"):
+        answer = requests.post(f"{front.url}/sparql", data={"query": query}, headers={"Accept": JSON}, timeout=60)
+        assert (answer.status_code, answer.json().get("boolean")) == (200, True), answer.text[:300]
 
 
 def test_a_refusal_is_json_for_those_who_read_json(front: Server) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -13,11 +12,11 @@ import requests
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 
 from sparql.query.limits import QueryLimits
-from sparql.rdf import RDF, RDFS, XSD
+from sparql.rdf import FOAF, RDF, RDFS, XSD
 from sparql.web.terms import Label, best, shorten
-from tests.query.stores import BASE, Shelf
+from tests.query.stores import BASE, SeedCatalog
 from tests.web.instance import Server, serve
-from tests.web.records import RUN, provider
+from tests.web.records import ENDED, file_records, provider, version
 from tests.web.test_pages import HTML, Page
 
 A, B = f"{BASE}graph/a", f"{BASE}graph/seed-b"
@@ -60,16 +59,16 @@ def statements() -> Iterator[Quad]:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A catalog whose provider is the one of the graph."""
     place = tmp_path_factory.mktemp("entities")
-    versions = [{"n": n, "at": RUN["ended"], "modified": None, "added": 1, "removed": 0, "triples": n} for n in (1, 2)]
+    versions = [version(n, at=ENDED) for n in (1, 2)]
     told = {"providers": [provider("a", graph=A)], "versions": {"a": versions}, "runs": {}}
-    (place / "catalog.json").write_text(json.dumps(told), "utf-8")
+    file_records(place, told)
     return place
 
 
 @pytest.fixture(scope="module")
 def front(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose address is that of its graphs."""
-    shelf = Shelf(tmp_path_factory.mktemp("store"))
+    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
     shelf.add(statements())
     limits = QueryLimits(workers=1, cache_bytes=1 << 30)
     server = serve(place, shelf.root, limits, base_url=BASE.rstrip("/"))
@@ -117,6 +116,7 @@ def test_labels_are_in_the_language_of_the_reader(front: Server) -> None:
     assert '<h1 class="break" lang="en">Thing</h1>' in english
     assert ">odd one</a>" in english
     assert "Prädikat" not in english
+    assert ">Prädikat</a>" in page(front, THING, "de").text
     assert ">prédicat</a>" in page(front, THING, "fr").text
     assert "rdf:type" in english
     for strange in ("*", "x' || true || '", "de-", ", ;q=x", "a" * 300):
@@ -241,13 +241,24 @@ def test_an_iri_is_shortened_where_readers_know_the_prefix(iri: str, short: str)
 def test_the_best_label_is_the_one_that_its_reader_reads() -> None:
     """Language comes first, then the predicate, then the alphabet, so that every page has the same."""
     found = [
-        ("i", 1, Label("b", "en")),
-        ("i", 0, Label("c", "en")),
-        ("i", 0, Label("d")),
-        ("i", 3, Label("e", "de-AT")),
+        (A, "i", 1, Label("b", "en")),
+        (A, "i", 0, Label("c", "en")),
+        (B, "i", 0, Label("d")),
+        (A, "i", 3, Label("e", "de-AT")),
     ]
-    assert best(found, ["de"])["i"].text == "e"
-    assert best(found, ["de-AT", "en"])["i"].text == "e"
-    assert best(found, [])["i"].text == "d"
-    assert best(found[:2], [])["i"].text == "c"
-    assert best([("i", 0, Label("")), *found[:1]], [])["i"].text == "b"
+    assert best(found, ["de"]).of("i").text == "e"
+    assert best(found, ["de-AT", "en"]).of("i").text == "e"
+    assert best(found, []).of("i").text == "d"
+    assert best(found[:2], []).of("i").text == "c"
+    assert best([(A, "i", 0, Label("")), *found[:1]], []).of("i").text == "b"
+
+
+def test_a_graph_names_things_for_its_own_statements_and_renames_no_shared_term() -> None:
+    """A label that one provider gives to rdf:type, or to somebody else's predicate, is none on another's page."""
+    shared, term = f"{FOAF}name", f"{BASE}term"
+    found = best([(A, iri, 0, Label("A's")) for iri in (shared, term, "i")] + [(B, "i", 0, Label("B's"))], [])
+    assert {found.within(graph).of(shared).text for graph in (A, B, "")} == {"foaf:name"}
+    assert found.within(A).of(term, is_term=True).text == "A's"
+    assert found.within(B).of(term, is_term=True).text == term
+    assert (found.within(A).of("i").text, found.within(B).of("i").text) == ("A's", "B's")
+    assert found.within(B).of(term).text == "A's"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -34,15 +34,13 @@ def test_sizes_have_the_unit_that_suits_them(value: int | None, shown: str) -> N
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        ("2026-03-01T10:00:59Z", "2026-03-01 10:00 UTC"),
-        ("2026-03-01T00:00:00Z", "2026-03-01 00:00 UTC"),
-        ("2026-03-01", "2026-03-01"),
-        ("long ago", "long ago"),
+        (datetime(2026, 3, 1, 10, 0, 59, tzinfo=UTC), "2026-03-01 10:00 UTC"),
+        (datetime(2026, 3, 1, tzinfo=UTC), "2026-03-01 00:00 UTC"),
         (None, "\N{EN DASH}"),
     ],
 )
-def test_times_are_read_by_people(value: str | None, shown: str) -> None:
-    """To the minute; what is no time is shown as it is."""
+def test_times_are_read_by_people(value: datetime | None, shown: str) -> None:
+    """To the minute."""
     assert moment(value) == shown
 
 
@@ -72,19 +70,19 @@ def test_durations_have_the_unit_that_suits_them(seconds: float | None, shown: s
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        ("2026-03-01T10:00:00Z", "now"),
-        ("2026-03-01T09:59:58+00:00", "2 s ago"),
-        ("2026-03-01T08:00:00", "2 h ago"),
-        ("2026-02-27T11:00:00Z", "47 h ago"),
-        ("2026-02-20T10:00:00Z", "9 d ago"),
-        ("2026-03-01T10:00:42Z", "in 42 s"),
-        ("soon", "soon"),
+        (timedelta(0), "now"),
+        (timedelta(seconds=-2), "2 s ago"),
+        (timedelta(hours=-2), "2 h ago"),
+        (timedelta(hours=-47), "47 h ago"),
+        (timedelta(days=-9), "9 d ago"),
+        (timedelta(seconds=42), "in 42 s"),
         (None, "\N{EN DASH}"),
     ],
 )
-def test_times_are_told_from_now(value: str | None, shown: str) -> None:
+def test_times_are_shown_from_now(value: timedelta | None, shown: str) -> None:
     """Roughly; the time itself stands beside or behind it."""
-    assert ago(value, datetime(2026, 3, 1, 10, tzinfo=UTC)) == shown
+    now = datetime(2026, 3, 1, 10, tzinfo=UTC)
+    assert ago(None if value is None else now + value, now) == shown
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,16 @@ from urllib.parse import urlencode
 
 import pytest
 
-from sparql.query.cache import Cache
-from sparql.query.edition import Editions
+from sparql.cache.cache import Cache
+from sparql.cache.edition import Editions
+from sparql.cache.recall import Recall
 from sparql.query.limits import QueryLimits
-from sparql.query.recall import Recall
 from sparql.web.address import Addresses
 from sparql.web.client import Message
 from sparql.web.endpoint import PATH, Endpoint
 from sparql.web.gateway import Gateway
 from sparql.web.updating import Updating
-from tests.query.stores import Shelf, items
+from tests.query.stores import SeedCatalog, items
 from tests.query.test_pool import running
 
 
@@ -43,7 +43,7 @@ def request(query: str) -> Message:
 @pytest.mark.parametrize("query", ["ASK { ?s ?p ?o }", "SELECT * { ?s ?p ?o } LIMIT 3"])
 def test_a_request_that_is_done_is_gone(tmp_path: Path, query: str) -> None:
     """What knows each other in a circle waits for the collector, which takes a share of the front's time."""
-    shelf = Shelf(tmp_path / "store")
+    shelf = SeedCatalog(tmp_path / "store")
     shelf.add(items(20))
     left: list[weakref.ref[object]] = []
 
@@ -63,7 +63,7 @@ def test_a_request_that_is_done_is_gone(tmp_path: Path, query: str) -> None:
         return int(sent[0]["status"])
 
     async def test() -> None:
-        limits = QueryLimits(workers=1, spare=0, paused=0, timeout_s=60)
+        limits = QueryLimits(workers=1, spare=0, extra=0, timeout_s=60)
         async with running(shelf.root, limits) as pool:
             editions = Editions(shelf.root)
             recall = Recall(pool, limits, editions, Cache(tmp_path / "cache", 1 << 20))

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import pytest
 
 from sparql.web import client as client_module
-from sparql.web.client import MAX_BODY, Client, Message
+from sparql.web.client import MAX_BODY, Message, WebClient
 from sparql.web.gateway import Gateway
 
 
@@ -83,4 +83,4 @@ def test_a_body_may_come_in_pieces() -> None:
     async def send(message: Message) -> None:
         raise AssertionError(message)
 
-    assert asyncio.run(Client(receive, send).body()) == b"ab"
+    assert asyncio.run(WebClient(receive, send).body()) == b"ab"

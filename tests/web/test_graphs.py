@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 from sparql.query.limits import QueryLimits
 from sparql.web.catalog import Site
 from sparql.web.graphs import _prefix
-from tests.query.stores import BASE, LABEL, Shelf, item, items
+from tests.query.stores import BASE, LABEL, SeedCatalog, item, items
 from tests.web.instance import Server, serve
 from tests.web.test_breaking import the_worker, workers
 from tests.web.test_formats import GRAPHS
@@ -27,7 +27,7 @@ ODD = f"{BASE}graph/h%C3%A9&b"
 @pytest.fixture(scope="module")
 def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose address is that of its graphs: a large one, small ones and an odd one."""
-    shelf = Shelf(tmp_path_factory.mktemp("store"))
+    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
     small = (
         Quad(item(1), LABEL, Literal(name), NamedNode(name)) for name in (SEED, ODD, f"{BASE}graph/harvest-metadata")
     )
@@ -83,7 +83,7 @@ def test_an_address_with_escapes_is_that_of_its_graph(front: Server) -> None:
 
 def test_the_default_graph_is_that_of_queries(folder: Path, tmp_path: Path) -> None:
     """The union of all graphs, or nothing of them, as the setting says."""
-    shelf = Shelf(tmp_path)
+    shelf = SeedCatalog(tmp_path)
     shelf.add([*items(5, "a"), *items(5, "b", 5)])
     for union, count in ((True, 30), (False, 0)):
         server = serve(folder, shelf.root, QueryLimits(workers=1, union_default_graph=union))
@@ -152,9 +152,9 @@ def test_who_has_the_graph_is_not_sent_it_again(front: Server) -> None:
 
 def test_head_of_a_long_graph_costs_no_worker(folder: Path, tmp_path: Path) -> None:
     """It has the headers of GET, and the worker goes on."""
-    shelf = Shelf(tmp_path)
+    shelf = SeedCatalog(tmp_path)
     shelf.add(items(2000))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, spare=0, paused=0, cache_bytes=1 << 30))
+    server = serve(folder, shelf.root, QueryLimits(workers=1, spare=0, extra=0, cache_bytes=1 << 30))
     try:
         before = the_worker(server)
         for query in (f"/graphs?graph={A}&format=trig", "/graphs?default&format=trig", f"/sparql?query={LONG}"):

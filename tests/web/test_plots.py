@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from markupsafe import Markup
 
+from sparql.reports import VersionReport
 from sparql.web.plots import (
     COLUMNS,
     change_bars,
@@ -20,22 +20,17 @@ from sparql.web.plots import (
     size_words,
     sparkline,
 )
+from tests.web.records import version
 
 PLOTS = [sparkline, change_bars, size_plot, change_plot]
-Plot = Callable[[list[dict[str, Any]]], Markup]
+Plot = Callable[[list[VersionReport]], Markup]
 
 
-def history(*sizes: int) -> list[dict[str, Any]]:
+def history(*sizes: int) -> list[VersionReport]:
     """Versions of these sizes, each with what it added or removed."""
     steps = zip((0, *sizes), sizes, strict=False)
     return [
-        {
-            "n": n,
-            "at": "2026-03-01T10:00:00Z",
-            "added": max(0, now - before),
-            "removed": max(0, before - now),
-            "triples": now,
-        }
+        version(n, added=max(0, now - before), removed=max(0, before - now), triples=now)
         for n, (before, now) in enumerate(steps, start=1)
     ]
 

@@ -28,7 +28,8 @@ def instance(tmp_path: Path) -> Told:
     made = told(tmp_path, "a", "new")
     for n in range(1, 61):
         made.commit("a", n, 100 + n, 2, 1)
-    made.ledger.described("a", Described("http://d.example/a/void.ttl", "e" * 64, Validators(), (), (ABOUT,)))
+    read = Described("http://d.example/a/void.ttl", "e" * 64, Validators(), (), (ABOUT,))
+    made.ledger.described.file("a", read, later(0))
     return made
 
 
@@ -60,11 +61,39 @@ def test_an_address_that_no_browser_opens_is_no_link(instance: Told) -> None:
     dump = {"url": f"hash://sha256/{'0' * 64}", "sha256": "0" * 64, "bytes": 7, "media_type": None}
     instance.ledger.end_run(run, Outcome.UNCHANGED, later(701), dumps=[dump])
     evil = About("http://d.example/a#d", homepage="javascript:alert(1)", licence="javascript://x/%0aalert(1)")
-    instance.ledger.described("a", Described("http://d.example/a/void.ttl", "f" * 64, Validators(), (), (evil,)))
+    read = Described("http://d.example/a/void.ttl", "f" * 64, Validators(), (), (evil,))
+    instance.ledger.described.file("a", read, later(702))
     for path in ("/providers/a", f"/providers/a/runs/{run}"):
         page = instance.page(path)
         assert dump["url"] in page.text
         assert not [a for a in Shape(page.text).addresses if a.startswith(("hash:", "javascript:"))]
+
+
+def test_the_json_has_the_newest_versions_and_leads_to_the_rest(instance: Told) -> None:
+    """Programs read what changed here; a provider of ten thousand versions is no answer of ten thousand records."""
+    told = instance.client.get("/providers/a.json").json
+    assert [version["n"] for version in told["versions"]] == list(range(60, 35, -1))
+    assert instance.client.get("/providers/new.json").json["versions"] == []
+    for n in range(61, 131):
+        instance.commit("a", n, 100 + n, 2, 1)
+    pages = [instance.client.get(told["versions_url"], query_string={"page": n}).json for n in (1, 2)]
+    assert [version["n"] for page in pages for version in page["versions"]] == list(range(130, 0, -1))
+    assert {(page["name"], page["total"], page["pages"]) for page in pages} == {("a", 130, 2)}
+    assert instance.client.get(told["versions_url"], query_string={"page": 3}).json["versions"] == []
+    assert instance.client.get(told["versions_url"], query_string={"page": "x"}).status_code == 400
+    assert instance.client.get("/providers/nobody/versions.json").status_code == 404
+
+
+def test_whom_to_ask_and_whom_to_tell_are_shown(tmp_path: Path) -> None:
+    """A provider sees that the registry has the right address."""
+    instance = told(tmp_path, "a")
+    registry = tmp_path / "registry.yaml"
+    registry.write_text(f"{registry.read_text()}  contact: jo@example.org\n  notify: mailto:<ann>@example.org\n")
+    record = instance.client.get("/providers/a.json").json
+    assert (record["contact"], record["notify"]) == ("jo@example.org", "mailto:<ann>@example.org")
+    text = instance.page("/providers/a").text
+    assert "jo@example.org" in text
+    assert "mailto:&lt;ann&gt;@example.org" in text
 
 
 def test_versions_are_paged_newest_first_and_plotted_whole(instance: Told) -> None:
@@ -113,3 +142,18 @@ def test_a_page_of_a_thousand_versions_stays_small(tmp_path: Path) -> None:
     assert "least 7" in shape.plots[0]
     assert text.count('class="spot"') == 2 * 143
     assert len(text) < 150_000
+
+
+def test_each_dataset_is_shown_with_its_state_and_what_to_do(instance: Told) -> None:
+    """The one that fails first, though another was harvested after it; why, since when, how often, and what helps."""
+    found = instance.announced("new")
+    run = instance.ledger.start_run("new", later(5), found, "fetch")
+    instance.ledger.announcements.postpone(found.id, later(6), BAD)
+    instance.ledger.end_run(run, Outcome.FAILED, later(6), findings=(BAD,))
+    text = instance.page("/providers/new").text
+    section = text[text.index('id="datasets"') : text.index('id="versions"')]
+    assert "http://d.example/new#d" in section and "state failing" in section
+    assert "1 try, the last" in section and f"/providers/new/runs/{run}" in section
+    assert "the last try failed; it is tried again at" in section
+    assert "<code>harvest run new</code>" in section
+    assert 'id="datasets"' in instance.page("/providers/a").text

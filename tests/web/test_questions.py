@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, Store
 
-from harvest.pipeline.reading import Reading
-from harvest.seeds import seed_hash
-from harvest.settings import Settings
+from harvest.catalog.instance import InstanceCatalog
+from harvest.config.settings import Settings
+from harvest.model.seeds import seed_hash
+from sparql.cache.edition import Editions
+from sparql.cache.recall import Recall
 from sparql.errors import ClientGone, Overloaded, QueryTimeout, SparqlError, StoreError
-from sparql.query.edition import Editions
 from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
-from sparql.query.recall import Recall
 from sparql.rdf import RDFS
 from sparql.web import questions
 from sparql.web.app import create_pages
@@ -31,7 +31,7 @@ from sparql.web.questions import Ask, Budget, Questions
 from sparql.web.site import Context
 from sparql.web.terms import valid
 from tests.ledger.samples import NOW, later, ledger
-from tests.query.stores import Shelf, items
+from tests.query.stores import SeedCatalog, items
 
 BASE = "http://h.example"
 SEED = "http://data.example/all.ttl"
@@ -54,7 +54,7 @@ def of(made: Store) -> Ask:
 def pages(folder: Path, ask: Ask) -> FlaskClient:
     (folder / "registry.yaml").write_text("{}\n")
     settings = Settings(data_dir=folder, registry=folder / "registry.yaml", exports_dir=folder, base_url=BASE)
-    return create_pages(Context(Reading(settings), Site(BASE), QueryLimits(), lambda: 0, ask)).test_client()
+    return create_pages(Context(InstanceCatalog(settings), Site(BASE), QueryLimits(), lambda: 0, ask)).test_client()
 
 
 def store(*graphs: str) -> Store:
@@ -192,7 +192,7 @@ def asked(root: Path, limits: QueryLimits, at_once: int = 1, start: bool = True)
 
 def test_a_thread_is_answered_by_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when the answer is long; one that is larger than a page can be is refused."""
-    shelf = Shelf(tmp_path)
+    shelf = SeedCatalog(tmp_path)
     shelf.add(items(1000))
     limits = QueryLimits(workers=1)
     assert asked(shelf.root, limits).count(b'"o":') == 3000

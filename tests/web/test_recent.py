@@ -10,24 +10,24 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 import requests
 
-from sparql.query.edition import Editions
+from sparql.cache.edition import Editions
+from sparql.cache.recent import BOUND, LARGEST, Recent, Reply
 from sparql.query.limits import QueryLimits
-from sparql.query.recent import BOUND, LARGEST, Recent, Reply
-from tests.query.stores import Shelf, items
+from tests.query.stores import SeedCatalog, items
 from tests.web.instance import Server, serve
 
 LOOKUP = "SELECT ?p ?o { <http://example.org/item/7> ?p ?o }"
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    shelf = Shelf(tmp_path / "store")
+def shelf(tmp_path: Path) -> SeedCatalog:
+    shelf = SeedCatalog(tmp_path / "store")
     shelf.add(items(100))
     return shelf
 
 
 @pytest.fixture
-def front(folder: Path, shelf: Shelf) -> Iterator[Server]:
+def front(folder: Path, shelf: SeedCatalog) -> Iterator[Server]:
     server = serve(folder, shelf.root, QueryLimits(workers=1, timeout_s=20, cache_bytes=1 << 30))
     yield server
     server.stop()
@@ -66,7 +66,7 @@ def test_headers_in_pieces_are_not_taken_for_another(front: Server) -> None:
     assert get(front, LOOKUP, Accept="text/csv, */*;q=0.1").headers["Content-Type"].startswith("text/csv")
 
 
-def test_a_new_generation_is_answered_anew(front: Server, shelf: Shelf) -> None:
+def test_a_new_generation_is_answered_anew(front: Server, shelf: SeedCatalog) -> None:
     """The right answer always: a harvest that is done is seen by the next request."""
     count = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
     assert {get(front, count, Accept="text/csv").text for _ in range(3)} == {"n\r\n300\r\n"}
@@ -95,7 +95,7 @@ def test_a_conditional_request_is_answered_with_304_and_a_head_without_a_body(fr
     assert (head.status_code, head.content) == (200, b"")
 
 
-def test_memory_is_bounded(shelf: Shelf) -> None:
+def test_memory_is_bounded(shelf: SeedCatalog) -> None:
     """However many queries come; the last ones stay, and what is large is not taken at all."""
     editions = Editions(shelf.root)
     recent, edition = Recent(editions), editions.current()
@@ -111,7 +111,7 @@ def test_memory_is_bounded(shelf: Shelf) -> None:
     assert recent.find("", b"large", edition) is None
 
 
-def test_an_answer_of_data_that_are_gone_is_not_taken(shelf: Shelf) -> None:
+def test_an_answer_of_data_that_are_gone_is_not_taken(shelf: SeedCatalog) -> None:
     """A slow answer may come when the next generation is there already."""
     editions = Editions(shelf.root)
     recent, before = Recent(editions), editions.current()

@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from sparql.query.limits import QueryLimits
-from tests.query.stores import Shelf, items
+from tests.query.stores import SeedCatalog, items
 from tests.web.instance import Server, serve
 from tests.web.test_breaking import send, until
 
@@ -20,15 +20,15 @@ LIMITS = QueryLimits(workers=1, timeout_s=20, cache_bytes=1 << 30)
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> SeedCatalog:
     """A graph of 200 items."""
-    shelf = Shelf(tmp_path_factory.mktemp("store"))
+    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
     shelf.add(items(200))
     return shelf
 
 
 @pytest.fixture(scope="module")
-def front(folder: Path, shelf: Shelf) -> Iterator[Server]:
+def front(folder: Path, shelf: SeedCatalog) -> Iterator[Server]:
     """A server that remembers."""
     server = serve(folder, shelf.root, LIMITS)
     yield server
@@ -73,7 +73,7 @@ def test_a_remembered_answer_needs_no_worker(front: Server) -> None:
 
 def test_a_front_that_is_killed_while_it_writes_leaves_nothing_that_is_served(folder: Path, tmp_path: Path) -> None:
     """The next one gives the whole answer, and takes the rest away."""
-    shelf = Shelf(tmp_path)
+    shelf = SeedCatalog(tmp_path)
     shelf.add(items(100))
     writing = tmp_path / "cache" / "writing"
     server = serve(folder, shelf.root, LIMITS)

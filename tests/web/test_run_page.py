@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harvest.model import Finding, Outcome
+from harvest.model import Finding, Layout, Outcome
+from sparql.reports import StepReport
 from sparql.web.runs import did, steps
 from tests.ledger.samples import NOW, later
+from tests.web.records import RUN
 from tests.web.told import Shape, Told, told
 
 
@@ -23,9 +27,9 @@ def begun(instance: Told) -> int:
     """A run that is at its second step."""
     ledger = instance.ledger
     run = ledger.start_run("a", NOW, instance.announced("a"), "fetch")
-    ledger.steps.tell(run, {"dumps": 2, "bytes": 5 << 20})
+    ledger.steps.record(run, {"dumps": 2, "bytes": 5 << 20})
     ledger.steps.begin(run, "wash", later(1.5))
-    ledger.steps.tell(run, {"files": 3, "at": "<b>.nt", "doing": "parsing"})
+    ledger.steps.record(run, {"files": 3, "at": "<b>.nt", "doing": "parsing"})
     return run
 
 
@@ -80,7 +84,7 @@ def test_the_record_is_data_by_ending_and_by_accept(instance: Told) -> None:
     assert accepted.get_json() == record
     again = {"If-None-Match": answer.headers["ETag"]}
     assert instance.client.get(f"/providers/a/runs/{run}.json", headers=again).status_code == 304
-    instance.ledger.steps.tell(run, {"files": 4})
+    instance.ledger.steps.record(run, {"files": 4})
     assert instance.client.get(f"/providers/a/runs/{run}.json", headers=again).status_code == 200
 
 
@@ -99,9 +103,12 @@ def test_runs_lead_to_the_ones_before_and_after(instance: Told) -> None:
     assert len([a for a in addresses if a.startswith("/providers/b")]) == 0
 
 
-def test_a_version_leads_to_its_run_however_long_ago(instance: Told) -> None:
+def test_a_version_leads_to_its_run_however_long_ago(instance: Told, tmp_path: Path) -> None:
     """A list of runs ends after a hundred; what made a version is asked for by name."""
-    run = instance.commit("a", 1, 10, 10)
+    run = instance.commit("a", 1, 1, 1)
+    change = Layout(tmp_path / "var").provider("a").change(1)
+    change.parent.mkdir(parents=True)
+    change.write_bytes(gzip.compress(b"+<http://x/s> <http://x/p> <http://x/o> <http://h.example/graph/a> .\n"))
     for n in range(101):
         instance.fail("a", 20 + n, Finding("fetch", "no"))
     assert f"/providers/a/runs/{run}" not in Shape(instance.page("/providers/a").text).addresses
@@ -112,23 +119,20 @@ def test_bars_stand_where_the_steps_were() -> None:
     """In thousandths of the run; one of no time to speak of is seen all the same, and stays inside."""
     began = datetime(2026, 1, 1, tzinfo=UTC)
 
-    def at(seconds: float) -> str:
-        return (began + timedelta(seconds=seconds)).isoformat()
+    def step(name: str, start: float, end: float | None) -> StepReport:
+        ended = None if end is None else began + timedelta(seconds=end)
+        return StepReport(name, began + timedelta(seconds=start), ended, None, broken=False, figures={})
 
-    def step(name: str, start: float, end: float | None) -> dict[str, Any]:
-        ended = None if end is None else at(end)
-        return {"name": name, "started": at(start), "ended": ended, "broken": False, "figures": {}}
-
-    run = {
-        "started": at(0),
-        "ended": None,
-        "steps": [step("fetch", 0, 25), step("wait", 25, 25.1), step("wash", 25.1, 100), step("load", 100, None)],
-    }
-    shown = steps(run, began + timedelta(seconds=100))
-    assert [(each.name, each.state) for each in shown] == [("Download", "done"), ("Wash", "done"), ("Load", "running")]
+    made = (step("fetch", 0, 25), step("wait", 25, 25.1), step("wash", 25.1, 100), step("load", 100, None))
+    shown = steps(replace(RUN, started=began, ended=None, steps=made), began + timedelta(seconds=100))
+    assert [(shape.name, shape.state) for shape in shown] == [
+        ("Download", "done"),
+        ("Wash", "done"),
+        ("Load", "running"),
+    ]
     assert (shown[0].offset, shown[0].width) == (0, 250)
     assert shown[2].width == 4
-    assert all(each.offset + each.width <= 1000 for each in shown)
+    assert all(shape.offset + shape.width <= 1000 for shape in shown)
 
 
 def test_figures_are_told_in_words() -> None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 from pyoxigraph import RdfFormat, Store
 
-from sparql.query.description import SD
+from sparql.protocol.description import SD
 from sparql.query.limits import QueryLimits
 from sparql.rdf import VOID
 from sparql.web.app import create_pages
 from sparql.web.catalog import Site
 from sparql.web.site import Context
 from tests.web.instance import FolderCatalog
-from tests.web.records import provider
+from tests.web.records import file_records, provider
 
 FIGURES = {
     "name": "a",
@@ -32,8 +31,8 @@ FIGURES = {
 @pytest.fixture
 def client(tmp_path: Path) -> FlaskClient:
     """The pages over a catalog of two providers, of which one was counted."""
-    records = {"providers": [provider("a"), provider("b")], "statistics": {"a": FIGURES}}
-    (tmp_path / "catalog.json").write_text(json.dumps(records), "utf-8")
+    records = {"providers": [provider("a"), provider("b")], "statistics": {"a": FIGURES}, "versions": {}, "runs": {}}
+    file_records(tmp_path, records)
     site = Site("http://h.example")
     return create_pages(Context(FolderCatalog(tmp_path), site, QueryLimits(), lambda: 1)).test_client()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +16,12 @@ from pyoxigraph import NamedNode
 from sparql.query.limits import QueryLimits
 from sparql.rdf import GENID
 from sparql.web import changes, sections
-from sparql.web.changes import LINES, SUBJECTS, Page, Row, paired
+from sparql.web.changes import LINES, SUBJECTS, ChangePage, Row, paired
 from sparql.web.sections import Section, added_part, grouped, named_first, rank, removed_part
 from sparql.web.terms import Value, value
-from tests.query.stores import BASE, Shelf, items
+from tests.query.stores import BASE, SeedCatalog, items
 from tests.web.instance import Server, serve
-from tests.web.records import RUN, provider
+from tests.web.records import ENDED, RUN, file_records, provider, version
 from tests.web.test_pages import HTML
 from tests.web.test_pages import Page as Parsed
 
@@ -46,7 +45,7 @@ def filed(folder: Path, removed: set[bytes], added: set[bytes]) -> Path:
     return path
 
 
-def pages(path: Path) -> Iterator[Page]:
+def pages(path: Path) -> Iterator[ChangePage]:
     """Yield all pages of a change, in order."""
     page = changes.read(path)
     yield page
@@ -170,7 +169,7 @@ def test_lines_without_a_sign_are_passed_by() -> None:
 
 def test_an_empty_change_is_a_page(tmp_path: Path) -> None:
     """A harvest may only have changed what the instance knows of it."""
-    assert changes.read(filed(tmp_path, set(), set())) == Page((), None, None)
+    assert changes.read(filed(tmp_path, set(), set())) == ChangePage((), None, None)
 
 
 @pytest.mark.long
@@ -192,17 +191,16 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("versions")
     (folder / "changes").mkdir()
     known = [
-        {"n": n, "at": RUN["ended"], "modified": None, "added": 2, "removed": 1, "triples": 9, "coverage": "partial"}
-        | {"dataset": f"{BASE}dataset", "run": n + 5}
+        version(n, at=ENDED, added=2, removed=1, triples=9, coverage="partial", dataset=f"{BASE}dataset", run=n + 5)
         for n in (1, 2, 3)
     ]
-    told = {"providers": [provider("a"), provider("b")], "versions": {"a": known}, "runs": {"a": [RUN | {"id": 7}]}}
-    (folder / "catalog.json").write_text(json.dumps(told), "utf-8")
+    told = {"providers": [provider("a"), provider("b")], "versions": {"a": known}, "runs": {"a": [RUN]}}
+    file_records(folder, told)
     removed = {line(n, NAME, f'"old {n}"') for n in range(1, 60)} | {line(300, NAME, '"lost <i>"')}
     added = {line(n, NAME, f'"new {n}"') for n in range(1, 60)} | {line(0, NAME, f'"{LONG}"')}
     filed(folder, removed, added).rename(folder / "changes" / "a-2.nqud.gz")
     (folder / "changes" / "a-1.nqud.gz").write_bytes(gzip.compress(b"+" + line(0, NAME, '"x"'))[:-12])
-    shelf = Shelf(tmp_path_factory.mktemp("store"))
+    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
     shelf.add(items(3))
     server = serve(folder, shelf.root, QueryLimits(workers=1))
     yield server
@@ -265,7 +263,7 @@ def test_a_version_is_data_for_programs(front: Server) -> None:
         ("/providers/b/versions/1", 404, "it has none yet"),
         ("/providers/zz/versions/1", 404, "no provider"),
         ("/providers/a/versions/3", 200, "is not there"),
-        ("/providers/a/versions/1", 500, "is damaged"),
+        ("/providers/a/versions/1", 503, "is damaged"),
         (f"/providers/a/versions/2?after={'a' * 9000}", 400, "more than 8,000"),
     ],
 )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harvest.model import Finding, Statistics
-from harvest.pipeline.reading import Reading
-from harvest.settings import Settings
+from harvest.catalog.instance import InstanceCatalog
+from harvest.config.settings import Settings
+from harvest.model import Finding, Note, Statistics
 from sparql.web.vocabulary import Vocabulary
 from tests.web.told import Told, told
 
@@ -37,7 +38,7 @@ def classes(made: Told) -> dict[str, int]:
     return {entry["iri"]: entry["entities"] for entry in found}
 
 
-class Watched(Reading):
+class Watched(InstanceCatalog):
     """The catalog of an instance that remembers whose figures were read."""
 
     def __init__(self, settings: Settings) -> None:
@@ -96,7 +97,7 @@ def test_a_graph_that_was_forgotten_and_harvested_anew_is_another(instance: Told
     """It has version 1 again, of the same size at the same time, and other figures."""
     vocabulary = Vocabulary()
     assert b'"entities": 5' in vocabulary.document(watched)
-    instance.ledger.forget("p")
+    instance.ledger.forget("p", Note("urn:uuid:0", datetime.now(UTC), ""))
     assert b'"entities"' not in vocabulary.document(watched)
     instance.ledger.enrol("p", "http://h.example/graph/p")
     instance.fail("p", 5, Finding("wash", "no"))

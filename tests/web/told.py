@@ -10,11 +10,11 @@ from pathlib import Path
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from harvest.catalog.instance import InstanceCatalog
+from harvest.catalog.providers import SCHEDULE, Schedule
+from harvest.config.settings import Settings
 from harvest.ledger import Database, Ledger
 from harvest.model import Announcement, Dataset, Finding, Outcome
-from harvest.pipeline.reading import Reading
-from harvest.settings import Settings
-from harvest.status import SCHEDULE, Schedule
 from sparql.query.limits import QueryLimits
 from sparql.web.app import create_pages
 from sparql.web.catalog import Site
@@ -81,7 +81,7 @@ def told(folder: Path, *names: str) -> Told:
     for name in names:
         ledger.enrol(name, settings.graph(name))
     ledger.set_meta(SCHEDULE, Schedule(NOW, 60).dump())
-    context = Context(Reading(settings), Site(BASE), QueryLimits(), lambda: 1)
+    context = Context(InstanceCatalog(settings), Site(BASE), QueryLimits(), lambda: 1)
     return Told(ledger, create_pages(context).test_client())
 
 

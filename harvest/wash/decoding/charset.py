@@ -51,7 +51,7 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x7f\ufffd]")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Examined:
     """
     What a document is as a text, and how that was found out.
 
@@ -135,7 +135,7 @@ class _Document:
         self.problems.append(Problem("encoding", f"{self.title} {message}"))
 
 
-def examine(open: Callable[[], AbstractContextManager[BinaryIO]], media_type: str | None, title: str) -> Reading:
+def examine(open: Callable[[], AbstractContextManager[BinaryIO]], media_type: str | None, title: str) -> Examined:
     """
     What a document is as a text, read once from one end to the other, or a few times where it is not in UTF-8.
 
@@ -152,13 +152,13 @@ def examine(open: Callable[[], AbstractContextManager[BinaryIO]], media_type: st
     marked = _marked(start)
     if marked is None and is_binary(start):
         size = sum(map(len, _chunks(open, _CHUNK)))
-        return Reading(Content(size, None, None, None, None), (), start[:HEAD])
+        return Examined(Content(size, None, None, None, None), (), start[:HEAD])
     if marked:
         scan, how = document.read(Scan(marked.encoding, strict=False)), marked.how
     else:
         scan, how = _decided(document, media_type)
     problems = (*document.problems, *_told(document, scan, how))
-    return Reading(scan.content(document.size), problems, scan.head, scan.size, scan.bad > 0)
+    return Examined(scan.content(document.size), problems, scan.head, scan.size, scan.bad > 0)
 
 
 def _chunks(open: Callable[[], AbstractContextManager[BinaryIO]], size: int) -> Iterator[bytes]:

@@ -51,7 +51,7 @@ def _controls(data: bytes) -> int:
     return len(data) - len(data.translate(None, _CONTROLS))
 
 
-class Tally:
+class TextCounts:
     """
     Counts of a text that comes in pieces.
 
@@ -135,7 +135,7 @@ class Scan:
         self.sample: list[bytes] = []
         self._strict = strict
         self._decoder = codecs.getincrementaldecoder(encoding)("strict")
-        self._tally = Tally()
+        self._tally = TextCounts()
         self._head = ""
         self._good = 0
         self._superset = not encoding.startswith(_OTHERWISE)
@@ -218,7 +218,7 @@ class Scan:
         before = data[: error.start].decode(self.encoding)
         self._decoder = codecs.getincrementaldecoder(self.encoding)("replace")
         after = self._decoder.decode(data[error.start :], final)
-        passed = Tally()
+        passed = TextCounts()
         passed.add(before.encode(), len(before))
         (lines, columns), (line, column) = self._tally.place, passed.place
         self.place = (lines + line - 1, column if line > 1 else columns + column - 1)

@@ -5,15 +5,18 @@ That can only happen to nodes connected with one that several triples refer to, 
 at by connected component, where nodes labelled by their path count as ground. Equal labels are sharpened by what
 surrounds the nodes, one step at a time and no further than it takes, so that the labels stay as local as they can be.
 What is still equal is put in order by `symmetry`, cluster by cluster. Each component gets a digest that is equal for
-isomorphic components, so that equal labels of different components can be put in order too.
+isomorphic components, so that equal labels of different components can be put in order too. Out of the labels that
+nodes claim, `name` makes names.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from harvest.wash.naming.blanks import digest
@@ -91,6 +94,36 @@ def settle(labels: Labels) -> Iterator[Claim]:
         name = _digest(component, order)
         for rank, node in enumerate(order):
             yield Claim(component.label[node], name, number, rank, component.nodes[node])
+
+
+def name(simple: Iterable[tuple[bytes, int]], claims: Iterable[Claim]) -> Iterator[tuple[int, bytes]]:
+    """
+    Each node with its name, 32 hex digits that no other node has.
+
+    A label that one node claims is its name. Interchangeable claims to a label are counted. Where different claims
+    meet, the names say which component they are from: then a change to one component leaves the names in others alone.
+
+    Args:
+        simple: Label and node, for nodes that are interchangeable with all others of this label; a node comes after the
+            one that owns it, and in the order of those.
+        claims: The claims of other nodes.
+    """
+    seen: dict[bytes, int] = {}
+    for label, node in simple:
+        before = seen[label] = seen.get(label, -1) + 1
+        yield node, _twin(label, before)
+    for label, met in groupby(sorted(claims), attrgetter("label")):
+        rivals = list(met)
+        alone = label not in seen and rivals[0].component == rivals[-1].component
+        for component, equals in groupby(rivals, attrgetter("component")):
+            stem = label if alone else digest(b"rival %s %s" % (component, label))
+            for before, claim in enumerate(equals):
+                yield claim.node, _twin(stem, before)
+
+
+def _twin(label: bytes, before: int) -> bytes:
+    """The name of the node that comes after so many others with an equal claim."""
+    return digest(b"twin %d %s" % (before, label)) if before else label
 
 
 def _components(labels: Labels) -> Iterator[_Component]:

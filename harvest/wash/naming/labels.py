@@ -5,12 +5,14 @@ A node has an *owner* when exactly one triple refers to it and the subject of th
 is the head of a *record*; its record is the tree of nodes below it that are owned. Each node gets its label by the
 first rule that fits:
 
-1. path: it is the only blank object of a subject and predicate, and that subject is ground or has a label by this
-   rule. Of several such paths the shortest counts, then the one with the smallest digest. Nothing said about the node
-   changes such a label.
+0. root: nothing refers to it, and there are few of its kind (`roots`). Its label tells the kind, or a statement of its
+   own. This rule is for full dumps; lone nodes of a partial one, which nothing ever replaces, go by rule 6.
+1. path: it is the only blank object of a subject and predicate, and that subject is ground or has a label by rule 0 or
+   this rule. Of several such paths the shortest counts, then the one with the smallest digest. Nothing said about the
+   node changes such a label.
 2. cell: it is a cell of an RDF list below a labelled node. The label is made of that node, the member in the cell, and
    the number of cells before it with an equal member, so that inserting a member leaves the other cells alone.
-3. sibling: a ground subject, or one with a label by rule 1, refers to it beside other blank objects of the same
+3. sibling: a ground subject, or one with a label by rule 0 or 1, refers to it beside other blank objects of the same
    predicate. The label is made of subject, predicate and the node's content. Of several the smallest counts.
 4. below: it is owned. The label is made of the owner's label and the predicate, and of its content too where the owner
    has other blank objects for that predicate.
@@ -22,7 +24,7 @@ The *content* of a node is the digest of its triples: ground objects as they are
 labelled by rule 1 by that label, and other nodes without any mark. So the content of a record does not change with
 what other records say, and there is no cycle in it; the nodes of a ring count as heads.
 
-Several nodes can come to the same label; `components` and `twins` tell them apart.
+Several nodes can come to the same label; `components` tells them apart.
 """
 
 from __future__ import annotations
@@ -37,6 +39,9 @@ _FIRST = f"<{RDF}first>".encode()
 _REST = f"<{RDF}rest>".encode()
 _SEVERAL = -1
 
+Roots = Callable[[list[int]], dict[int, bytes]]
+"""The labels by rule 0, of roots that have one."""
+
 
 class Labels:
     """
@@ -47,12 +52,12 @@ class Labels:
         label: For each node its label, 32 hex digits.
         owner: For each node its owner, or -1.
         order: All nodes, heads first, owned nodes in the order of their owners.
-        paths: For each node whether its label comes from rule 1, or from rule 2 with ground members only. No two nodes
-            share such a label.
+        paths: For each node whether its label comes from rule 0 or 1, or from rule 2 with ground members only. No two
+            nodes share such a label.
         shared: Other nodes that several triples refer to, or that own each other in a ring.
     """
 
-    def __init__(self, blanks: Blanks) -> None:
+    def __init__(self, blanks: Blanks, roots: Roots) -> None:
         self.blanks = blanks
         count = len(blanks.facts)
         self.label: list[bytes] = [b""] * count
@@ -61,7 +66,7 @@ class Labels:
         self._chains: list[tuple[int, list[int]]] = []
         records = Records(blanks)
         self.owner, self.order, self._rings = records.owner, records.order, records.rings
-        self._follow_paths()
+        self._follow_paths(roots(records.roots))
         self.paths = [bool(label) for label in self.label]
         self.shared = {node for node in records.shared if not self.paths[node]}
         self._describe()
@@ -79,10 +84,9 @@ class Labels:
             only[predicate] = _SEVERAL if predicate in only else target
         return ((predicate, target) for predicate, target in only.items() if target != _SEVERAL)
 
-    def _follow_paths(self) -> None:
-        """Label by rule 1, one step further from the ground in each round."""
+    def _follow_paths(self, found: dict[int, bytes]) -> None:
+        """Label by rules 0 and 1, one step further from the ground and the roots in each round."""
         crowded = self.blanks.crowded
-        found: dict[int, bytes] = {}
         for node, keys in self.blanks.mentions.items():
             paths = [digest(b"path " + key) for key in keys if key not in crowded]
             if paths:

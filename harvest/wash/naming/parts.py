@@ -19,7 +19,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from harvest.wash.naming.blanks import BLANK, CROWDED, split
-from harvest.wash.naming.components import Claim
+from harvest.wash.naming.components import Claim, name
 from harvest.wash.naming.lookup import (
     Crowds,
     CrowdsInFiles,
@@ -29,7 +29,7 @@ from harvest.wash.naming.lookup import (
     NumbersInMemory,
     Room,
 )
-from harvest.wash.naming.twins import name
+from harvest.wash.naming.roots import TYPE, RootsOfFile
 
 _CLAIM = Struct("<16s16sQII")
 """Label, component, number of the component, rank, node; all zero bytes for the component of a simple claim."""
@@ -45,10 +45,12 @@ class Parts(NamedTuple):
         paths: N-Triples with `_:` and a number for each blank node, and a `!` before lines whose ground subject has
             several blank objects of that predicate.
         nodes: How many blank nodes there are; they are numbered from 0.
+        roots: The labels of roots that have one, by number.
     """
 
     paths: list[Path]
     nodes: int
+    roots: dict[int, bytes]
 
 
 @dataclass(slots=True)
@@ -59,10 +61,12 @@ class _Nodes:
     Attributes:
         parent: For each node a node of the same component, nearer to the first.
         size: For each node the bytes of its lines.
+        roots: Which of them nothing refers to.
     """
 
     parent: array[int]
     size: array[int]
+    roots: RootsOfFile
 
     def first(self, node: int) -> int:
         """The first node of the component of a node."""
@@ -97,14 +101,16 @@ class _Nodes:
         return part
 
 
-def cut(source: Path, room: Room) -> Parts:
-    """The parts of an N-Triples file with blank nodes."""
+def cut(source: Path, room: Room, *, steady: bool) -> Parts:
+    """The parts of an N-Triples file with blank nodes; `steady` finds labels for roots."""
     plain = room.folder / "numbered"
     nodes, crowds = _in_memory(source, plain, room) or _in_files(source, plain, room)
     crowds.solve()
-    paths = _deal_out(plain, room, nodes.parts(room.limit), crowds)
+    if steady:
+        nodes.roots.choose()
+    paths = _deal_out(plain, room, nodes, crowds)
     plain.unlink()
-    return Parts(paths, len(nodes.parent))
+    return Parts(paths, len(nodes.parent), nodes.roots.named())
 
 
 def _in_memory(source: Path, plain: Path, room: Room) -> tuple[_Nodes, Crowds] | None:
@@ -124,13 +130,15 @@ def _in_files(source: Path, plain: Path, room: Room) -> tuple[_Nodes, Crowds]:
 
 def _renumber(source: Path, target: Path, number: Callable[[bytes], int], crowds: Crowds) -> _Nodes:
     """Write the lines with numbers that count up for labels, and find what is connected."""
-    nodes = _Nodes(array("I"), array("Q"))
+    roots = RootsOfFile()
+    nodes = _Nodes(array("I"), array("Q"), roots)
 
     def node(label: bytes) -> int:
         found = number(label)
         if found == len(nodes.parent):
             nodes.parent.append(found)
             nodes.size.append(0)
+            roots.add()
         return found
 
     with source.open("rb") as lines, target.open("wb") as out:
@@ -140,8 +148,11 @@ def _renumber(source: Path, target: Path, number: Callable[[bytes], int], crowds
             subject = line[:end] if one < 0 else b"_:%d" % one
             if line[gap + 1] == BLANK:
                 other = node(line[gap + 1 : -3])
+                roots.refer(other)
                 out.write(b"%s%s _:%d .\n" % (subject, line[end:gap], other))
             else:
+                if line.startswith(TYPE, end + 1):
+                    roots.type(one, line[end + 1 : -3])
                 out.write(subject + line[end:])
             nodes.size[other] += len(line)
             if one < 0:
@@ -151,14 +162,18 @@ def _renumber(source: Path, target: Path, number: Callable[[bytes], int], crowds
     return nodes
 
 
-def _deal_out(plain: Path, room: Room, part: array[int], crowds: Crowds) -> list[Path]:
-    """Write each line to the file of its part."""
+def _deal_out(plain: Path, room: Room, nodes: _Nodes, crowds: Crowds) -> list[Path]:
+    """Write each line to the file of its part, and tell what the roots say that may have labels."""
+    part, roots = nodes.parts(room.limit), nodes.roots
     paths, files = room.open("part", max(part) + 1)
     with plain.open("rb") as lines:
         for line in lines:
             end, gap = split(line)
             if line[0] == BLANK:
-                files[part[int(line[2:end])]].write(line)
+                number = int(line[2:end])
+                files[part[number]].write(line)
+                if number in roots.wanted and line[gap + 1] != BLANK:
+                    roots.tell(number, line[end + 1 : -3])
             else:
                 crowded = crowds.get(line[:gap])
                 files[part[int(line[gap + 3 : -3])]].write(b"%c%s" % (CROWDED, line) if crowded else line)

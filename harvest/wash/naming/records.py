@@ -23,12 +23,14 @@ class Records:
         owner: For each node its owner, or -1.
         order: All nodes, heads first, owned nodes in the order of their owners.
         shared: Nodes that several triples refer to, and nodes of rings.
+        roots: Nodes that nothing refers to.
         rings: Nodes that would own each other in a ring, each after the one that it refers to.
     """
 
     def __init__(self, blanks: Blanks) -> None:
         self._blanks = blanks
         self.shared: set[int] = set()
+        self.roots: list[int] = []
         self.owner = self._owners()
         self.order = self._below([node for node, owner in enumerate(self.owner) if owner == _NOBODY])
         self.rings: list[list[int]] = []
@@ -48,6 +50,7 @@ class Records:
                 else:
                     owner[target] = _SEVERAL
                     self.shared.add(target)
+        self.roots = [node for node, own in enumerate(owner) if own == _NOBODY]
         return [_NOBODY if node == _SEVERAL else node for node in owner]
 
     def _below(self, heads: list[int]) -> list[int]:

@@ -1,23 +1,22 @@
 """
-An order of the nodes of a small coloured graph that is the same for isomorphic graphs.
+An order of the nodes of a small coloured graph that is the same for isomorphic graphs, but for a few.
 
-Individualisation and refinement: nodes are kept in an ordered partition, which is refined until nodes of one cell have
-equally many edges to and from every other cell. Where cells of several nodes stay, each of their nodes is set apart in
-turn, which gives a tree of partitions; the leaf with the smallest trace of refinements, then with the smallest list of
-edges, gives the order. Two leaves with the same edges show an automorphism, and what is automorphic to something
-already explored is left out.
+Greedy individualisation and refinement: nodes are kept in an ordered partition, which is refined until nodes of one
+cell have equally many edges to and from every other cell. While a cell has several nodes, the one of them is set apart
+whose refinement has the smallest trace. Of several with the same trace the first is taken: most often they are
+interchangeable. Where they are not, as in some strongly regular graphs, the order depends on how nodes are numbered.
 
-The tree can be exponentially large, so the search stops at a limit of work. The order is then the best one found:
-still an order of all nodes, but one that may depend on their numbering.
+There is a limit of work, behind which the first node of a cell is taken without looking at the others. The order is
+then still one of all nodes, but may depend on their numbering.
 
-Source: B. D. McKay and A. Piperno, "Practical graph isomorphism, II", Journal of Symbolic Computation 60 (2014).
+Source: B. D. McKay and A. Piperno, "Practical graph isomorphism, II", Journal of Symbolic Computation 60 (2014); of
+its search tree, one way down.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 Edge = tuple[int, int, int]
 """Subject, predicate, object."""
@@ -92,118 +91,53 @@ class Cells:
         self._place[node], self._place[other] = place, old
 
 
-@dataclass(slots=True)
-class _Level:
-    """
-    A node of the search tree.
+class _Refinement:
+    """Refines partitions of a graph within a limit of work, counted in edges and nodes looked at."""
 
-    Attributes:
-        cells: Its partition.
-        members: The nodes of the cell that is taken apart here; empty at a leaf.
-        apart: The nodes set apart on the way here.
-        trace: What the last refinement did.
-        ahead: Whether the traces on the way here are smaller than those of the best leaf, or there is no leaf yet.
-        explored: Those of `members` whose subtree has been searched.
-    """
-
-    cells: Cells
-    members: list[int]
-    apart: tuple[int, ...] = ()
-    trace: list[Event] = field(default_factory=list)
-    ahead: bool = True
-    explored: list[int] = field(default_factory=list)
-
-
-class _Search:
-    """The search for the best leaf within a limit of work, counted in edges and nodes looked at."""
-
-    def __init__(self, colours: Sequence[int], edges: Sequence[Edge], limit: int) -> None:
-        self.edges = edges
-        self.adjacent: list[list[tuple[int, int]]] = [[] for _ in colours]
+    def __init__(self, count: int, edges: Sequence[Edge], limit: int) -> None:
+        self.adjacent: list[list[tuple[int, int]]] = [[] for _ in range(count)]
         for subject, predicate, target in edges:
             self.adjacent[subject].append((2 * predicate, target))
             self.adjacent[target].append((2 * predicate + 1, subject))
         self.work = limit
-        self.best: Cells | None = None
-        self.best_apart: tuple[int, ...] = ()
-        self.best_traces: list[list[Event]] = []
-        self.best_edges: list[Edge] = []
-        self.automorphisms: list[dict[int, int]] = []
-        cells = Cells(colours)
-        self.refine(cells, [cell for cell, size in enumerate(cells.size) if size], None)
-        self.work = limit
-        self.stack = [self.level(cells)]
 
-    def run(self) -> list[int]:
-        """The nodes in the order of the best leaf."""
-        last = self.stack[0].cells
-        while self.stack and self.work > 0:
-            level = self.stack[-1]
-            last = level.cells
-            if not level.members:
-                self.stack.pop()
-                self.leaf(level)
-                continue
-            node = self.next_member(level)
-            if node is None:
-                self.stack.pop()
-            else:
-                level.explored.append(node)
-                self.descend(level, node)
-        return (self.best or last).nodes
-
-    def level(self, cells: Cells) -> _Level:
-        """A level whose partition is refined."""
-        target = cells.target()
-        return _Level(cells, [] if target is None else sorted(cells.members(target)))
-
-    def next_member(self, level: _Level) -> int | None:
-        """The next node to set apart that no known automorphism maps from one set apart here before."""
-        known = set(level.explored)
-        fixing = [move for move in self.automorphisms if not any(node in move for node in level.apart)]
-        reached = list(known) if fixing else []
-        for node in reached:
-            self.work -= len(fixing)
-            images = {move.get(node, node) for move in fixing} - known
-            known |= images
-            reached.extend(images)
-        return next((node for node in level.members if node not in known), None)
-
-    def descend(self, level: _Level, node: int) -> None:
-        """Set a node apart, and go there unless its trace is greater than that of the best leaf."""
-        depth = len(level.apart)
-        cells = level.cells.copy()
-        self.work -= len(cells.nodes)
-        cell = cells.start[node]
-        apart = cells.split(cell, [[node]])[-1]
-        expected = None if level.ahead else self.best_traces[depth]
-        trace = self.refine(cells, [apart], expected)
-        if trace is not None:
-            child = self.level(cells)
-            child.apart = (*level.apart, node)
-            child.trace = trace
-            child.ahead = level.ahead or trace < self.best_traces[depth]
-            self.stack.append(child)
-
-    def refine(self, cells: Cells, queue: list[int], expected: list[Event] | None) -> list[Event] | None:
-        """Refine until nothing splits; returns what was done, or None once that is greater than what is expected."""
+    def refine(self, cells: Cells, queue: list[int], best: list[Event] | None = None) -> list[Event] | None:
+        """Refine by the cells of a queue; returns the trace, or None where it is not smaller than the best."""
         trace: list[Event] = []
         waiting = deque(queue)
         queued = set(queue)
-        while waiting and (self.work > 0 or self.best is None):
+        level = best is not None
+        while waiting:
+            if best is not None and self.work <= 0:
+                return None
             splitter = waiting.popleft()
             queued.discard(splitter)
             for cell, groups in self.touched(cells, splitter):
                 keys = sorted(groups)
                 trace.append((splitter, cell, tuple((key, len(groups[key])) for key in keys)))
-                if expected is not None:
-                    other = expected[len(trace) - 1] if len(trace) <= len(expected) else None
+                if level:
+                    assert best is not None
+                    other = best[len(trace) - 1] if len(trace) <= len(best) else None
                     if other is None or trace[-1] > other:
                         return None
-                    if trace[-1] < other:
-                        expected = None
+                    level = trace[-1] == other
                 self.divide(cells, cell, [groups[key] for key in keys], (waiting, queued))
-        return trace
+        return None if best is not None and trace >= best else trace
+
+    def set_apart(self, cells: Cells, cell: int) -> Cells:
+        """The partition in which one node of a cell is set apart, with the smallest trace of those within the limit."""
+        best: Cells | None = None
+        smallest: list[Event] | None = None
+        for node in sorted(cells.members(cell)):
+            if best is not None and self.work <= 0:
+                break
+            refined = cells.copy()
+            self.work -= len(refined.nodes)
+            trace = self.refine(refined, refined.split(cell, [[node]])[-1:], smallest)
+            if trace is not None:
+                best, smallest = refined, trace
+        assert best is not None, "the trace of the first node is the smallest so far"
+        return best
 
     def touched(self, cells: Cells, splitter: int) -> list[tuple[int, dict[tuple[int, ...], list[int]]]]:
         """For each cell with edges from or to the splitting one its nodes, grouped by those edges."""
@@ -231,31 +165,20 @@ class _Search:
         waiting.extend(parts)
         queued.update(parts)
 
-    def leaf(self, level: _Level) -> None:
-        """Compare a leaf with the best one."""
-        place = level.cells.start
-        edges = sorted((place[subject], predicate, place[target]) for subject, predicate, target in self.edges)
-        self.work -= 4 * len(edges) + len(place)
-        if self.best is None or level.ahead or edges < self.best_edges:
-            self.best, self.best_apart, self.best_edges = level.cells, level.apart, edges
-            self.best_traces = [above.trace for above in self.stack[1:]] + [level.trace]
-            for above in self.stack:
-                above.ahead = False
-        elif edges == self.best_edges:
-            moves = zip(self.best.nodes, level.cells.nodes, strict=True)
-            self.automorphisms.append({old: new for old, new in moves if old != new})
-            pairs = zip(self.best_apart, level.apart, strict=True)
-            common = next(depth for depth, (old, new) in enumerate(pairs) if old != new)
-            del self.stack[common + 1 :]
-
 
 def canonical_order(colours: Sequence[int], edges: Sequence[Edge], limit: int) -> list[int]:
     """
-    The nodes 0 to n-1 in an order that depends on the graph only up to isomorphism, unless the limit is reached.
+    The nodes 0 to n-1 in an order that most often depends on the graph only up to isomorphism, within the limit.
 
     Args:
         colours: For each node a number; nodes of different colour are never exchanged, and the order follows colours.
         edges: Directed and labelled with predicate numbers; without repeats.
-        limit: Units of work, of about half a microsecond, after which the best order so far is taken.
+        limit: Units of work, of about half a microsecond.
     """
-    return _Search(colours, edges, limit).run()
+    refinement = _Refinement(len(colours), edges, limit)
+    cells = Cells(colours)
+    refinement.refine(cells, [cell for cell, size in enumerate(cells.size) if size])
+    refinement.work = limit
+    while (cell := cells.target()) is not None:
+        cells = refinement.set_apart(cells, cell)
+    return cells.nodes

@@ -48,38 +48,50 @@ class NotExpanded(Exception):
     Attributes:
         kind: The kind of problem.
         message: One sentence.
+        lost: Triples that it would have given, about.
     """
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
+        self.lost = 1
 
 
-def expand(document: object, setting: Setting, triples: Triples, refused: Callable[[NoTerm], None]) -> None:
-    """
-    Write the triples of a parsed JSON document, whatever graph they stand in.
+class Expansion:
+    """A document that is read by PyLD, at once or in parts, which share their blank nodes."""
 
-    A node of its graph that is no JSON-LD is refused, and costs no other one.
+    def __init__(self, setting: Setting, triples: Triples, refused: Callable[[NoTerm], None]) -> None:
+        self._expander = _Expander(setting)
+        self._mark = setting.mark
+        self._triples = triples
+        self._refused = refused
 
-    Raises:
-        ContextWanted: It uses a remote context that nobody tried to fetch yet.
-        NotExpanded: It is no JSON-LD, or one of its contexts cannot be had. Nothing was written.
-    """
-    expander = _Expander(setting)
-    try:
-        datasets = [expander.expand(document)]
-    except NotExpanded as error:
-        rows = _nodes(document) if error.kind == "syntax" else None
-        if rows is None:
-            raise
-        datasets = expander.expand_nodes(*rows)
-        for fault in expander.faults:
-            refused(NoTerm("syntax", fault.message))
-    for dataset in datasets:
-        for graph in dataset.values():
-            for statement in graph:
-                triples.add(partial(_triple, statement, setting.mark))
+    def add(self, document: object) -> None:
+        """
+        Write the triples of a parsed JSON document, whatever graph they stand in.
+
+        A node of its graph that is no JSON-LD is refused, and costs no other one.
+
+        Raises:
+            ContextWanted: It uses a remote context that nobody tried to fetch yet.
+            NotExpanded: It is no JSON-LD, or one of its contexts cannot be had. Nothing of it was written.
+        """
+        told = len(self._expander.faults)
+        try:
+            datasets = [self._expander.expand(document)]
+        except NotExpanded as error:
+            error.lost = values(document)
+            rows = _nodes(document) if error.kind == "syntax" else None
+            if rows is None:
+                raise
+            datasets = self._expander.expand_nodes(*rows)
+            for fault in self._expander.faults[told:]:
+                self._refused(NoTerm("syntax", fault.message, fault.lost))
+        for dataset in datasets:
+            for graph in dataset.values():
+                for statement in graph:
+                    self._triples.add(partial(_triple, statement, self._mark))
 
 
 class _Expander:
@@ -124,7 +136,7 @@ class _Expander:
             NotExpanded: All of them are bad, or more than `BAD_NODES`, or something else is wrong.
         """
         datasets: list[Dataset] = []
-        waiting = [nodes]
+        waiting, before = [nodes], len(self.faults)
         while waiting:
             row = waiting.pop()
             try:
@@ -133,8 +145,9 @@ class _Expander:
                 if error.kind != "syntax":
                     raise
                 if len(row) == 1:
+                    error.lost = values(row[0])
                     self.faults.append(error)
-                    if len(self.faults) in (len(nodes), BAD_NODES):
+                    if len(self.faults) - before == len(nodes) or len(self.faults) >= BAD_NODES:
                         raise
                 else:
                     middle = len(row) // 2
@@ -151,6 +164,22 @@ def _nodes(document: object) -> tuple[Mapping[str, object] | None, Sequence[obje
     nodes = document.get("@graph")
     frame = {key: value for key, value in document.items() if key != "@graph"}
     return (frame, nodes) if isinstance(nodes, list) and len(nodes) > 1 else None
+
+
+def values(node: object) -> int:
+    """How many values a node has, those of nodes in it included: about its triples; at least one."""
+    count = 0
+    waiting = [node]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [each for key, each in value.items() if key not in ("@id", "@context")]
+            count += value is not node and "@value" not in value
+        elif isinstance(value, list):
+            waiting += value
+        else:
+            count += 1
+    return max(1, count)
 
 
 def _triple(statement: Mapping[str, Any], mark: str) -> Triple:

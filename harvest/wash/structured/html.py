@@ -16,6 +16,7 @@ from pyRdfa import RDFaError, pyRdfa, pyRdfaError  # type: ignore[import-untyped
 from pyRdfa.options import Options  # type: ignore[import-untyped]  # it ships no types
 
 from harvest.model import Problem
+from harvest.wash.decoding.otherwise import no_rdf
 from harvest.wash.problems import Problems
 from harvest.wash.structured.jsonld import transcribe_apart
 from harvest.wash.structured.lexical import Statement, as_written, triple
@@ -60,7 +61,7 @@ def transcribe(text: Text, sink: Sink, problems: Problems) -> None:
         for number, script in enumerate(found.scripts):
             _script(script, number, replace(text, base=found.base), place, problems)
         if not place.tell() and not found.scripts and problems.whole:
-            problems.add(Problem("no-rdf", f"{text.title} is HTML without RDFa or JSON-LD"))
+            problems.add(no_rdf(text.title, data, "HTML (RDFa, JSON-LD)"))
         hand_on(place, sink)
     if damage is not None:
         give_up(text, damage, problems, lambda error: Problem("cut-off", str(error)))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from harvest.model import Problem
 from harvest.wash.problems import Problems, reason
 from harvest.wash.structured.contexts import Contexts
-from harvest.wash.structured.expand import NotExpanded, Setting, expand
+from harvest.wash.structured.expand import Expansion, NotExpanded, Setting
 from harvest.wash.structured.terms import NoTerm, writing
-from harvest.wash.structured.whereabouts import Lines
+from harvest.wash.structured.whereabouts import SourceLines
 from harvest.wash.text import Sink, Text
+
+STRICT: Final = 20
+"""Bytes of memory that pyoxigraph takes for a byte of what it has to hold; 18.6 were measured."""
+
+PATIENT: Final = 75
+"""Bytes of memory that PyLD takes for a byte; 70 were measured."""
 
 _REMOTE = "remote context"
 """What pyoxigraph's message holds when it would need one."""
@@ -47,11 +53,15 @@ def loads(content: str) -> object:
         ValueError: It holds NaN or infinity, which Python would take, or a number of over 4,300 digits.
         RecursionError: It is nested too deeply.
     """
-    return json.loads(content, parse_constant=_refuse)
+    return DECODER.decode(content)
 
 
 def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
+
+
+DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
+"""What reads JSON here, and nothing that Python takes beside it."""
 
 
 def read_again(document: object, fault: SyntaxError, job: Job) -> bool:
@@ -63,11 +73,11 @@ def read_again(document: object, fault: SyntaxError, job: Job) -> bool:
     """
 
     def refused(error: NoTerm) -> None:
-        job.problems.add(Problem(error.kind, f"{error.message}; what it belongs to was left out"))
+        job.problems.add(Problem(error.kind, f"{error.message}; what it belongs to was left out", lost=error.lost))
 
     try:
         with writing(job.sink, refused) as triples:
-            expand(document, Setting(job.text.base, job.contexts, job.mark), triples, refused)
+            Expansion(Setting(job.text.base, job.contexts, job.mark), triples, refused).add(document)
     except NotExpanded as error:
         nothing(job, error.kind, error.message)
         return False
@@ -86,7 +96,7 @@ def nothing(job: Job, kind: str, message: str) -> None:
 def broken(job: Job, error: json.JSONDecodeError) -> None:
     """Tell where a document stops being JSON."""
     line, column = error.lineno, error.colno
-    around = Lines(error.doc.encode(errors="replace")).around(line, column)
+    around = SourceLines(error.doc.encode(errors="replace")).around(line, column)
     message = f"{job.text.title} is not JSON from line {line}, column {column}: {error.msg}"
     job.problems.add(Problem("syntax", message, line, column, around))
     job.problems.add(Problem("cut-off", f"{message}; what came before it was kept", line, column, around))

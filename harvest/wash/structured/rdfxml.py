@@ -17,7 +17,7 @@ from harvest.wash.problems import Problems, reason
 from harvest.wash.structured.patient import read_patiently
 from harvest.wash.structured.strict import Fault, give_up, hand_on, held, read
 from harvest.wash.structured.wellformed import Malformed, well_formed
-from harvest.wash.structured.whereabouts import Crumbs, excerpt, whole
+from harvest.wash.structured.whereabouts import PieceTracker, excerpt, whole
 from harvest.wash.text import Sink, Text
 from sparql.rdf import RDF_XML
 
@@ -83,8 +83,8 @@ def _place(error: SyntaxError, text: Text) -> tuple[int | None, int | None]:
         return error.lineno, error.offset or 1
     try:
         with text.open() as stream:
-            crumbs = Crumbs(well_formed(stream).blocks())
-            found = read(crumbs, RDF_XML, text.base, io.BytesIO())
+            tracker = PieceTracker(well_formed(stream).blocks())
+            found = read(tracker, RDF_XML, text.base, io.BytesIO())
     except WashError:
         return None, None
-    return (crumbs.line, crumbs.column) if isinstance(found, SyntaxError) else (None, None)
+    return (tracker.line, tracker.column) if isinstance(found, SyntaxError) else (None, None)

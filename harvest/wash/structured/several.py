@@ -10,32 +10,41 @@ from typing import BinaryIO, Final
 
 from harvest.errors import WashError
 from harvest.model import Problem
+from harvest.wash.problems import reason
 from harvest.wash.structured.contexts import IMPORT
 from harvest.wash.structured.depth import shallow
-from harvest.wash.structured.jsonjob import Job, broken, loads, nothing, read_again
+from harvest.wash.structured.jsonjob import PATIENT, STRICT, Job, broken, loads, nothing, read_again
 from harvest.wash.structured.strict import give_up, read
-from harvest.wash.structured.whereabouts import Lines, Within
+from harvest.wash.structured.whereabouts import SourceLines, Within
 from harvest.wash.text import Text
 from sparql.rdf import JSON_LD
 
 LINE_BYTES: Final = 64 << 20
-"""Bytes that a line may have which is a document."""
+"""Bytes that a line may have which is a document, where memory allows it."""
+
+_AHEAD: Final = 1 << 16
 
 
-def in_lines(text: Text) -> bool:
-    """Whether the first line is a document of its own, as in JSON Lines."""
+def in_lines(text: Text, most: int) -> bool:
+    """Whether the first line, of at most so many bytes, is a document of its own and another follows: JSON Lines."""
     try:
         with text.open() as stream:
-            return isinstance(loads(stream.readline(LINE_BYTES).decode(errors="replace")), dict | list)
+            line = stream.readline(most)
+            if not line.endswith(b"\n") or not isinstance(loads(line.decode(errors="replace")), dict | list):
+                return False
+            while (begin := stream.read(_AHEAD)) and begin.isspace():
+                pass
+            return begin.lstrip()[:1] in (b"{", b"[")
     except (ValueError, RecursionError, WashError):
         return False
 
 
 def read_lines(job: Job, stream: BinaryIO) -> None:
     """Write the triples of a text each of whose lines is a document."""
-    for number, line in enumerate(_lines(job, stream), 1):
-        if len(line) > LINE_BYTES:
-            message = f"line {number} of {job.text.title} has more than {LINE_BYTES:,} bytes"
+    most = min(LINE_BYTES, job.text.memory // STRICT)
+    for number, line in enumerate(_lines(job, stream, most), 1):
+        if len(line) > most:
+            message = f"line {number} of {job.text.title} has more than {most:,} bytes"
             job.problems.add(Problem("too-large", message, number))
             job.problems.add(Problem("cut-off", f"{message}; it and what follows is left out", number))
             return
@@ -43,10 +52,10 @@ def read_lines(job: Job, stream: BinaryIO) -> None:
             _read_one(job, line, number, 1)
 
 
-def _lines(job: Job, stream: BinaryIO) -> Iterator[bytes]:
+def _lines(job: Job, stream: BinaryIO, most: int) -> Iterator[bytes]:
     """The lines up to the first that is too long, or cannot be read."""
     try:
-        while line := stream.readline(LINE_BYTES + 1):
+        while line := stream.readline(most + 1):
             yield line
     except WashError as error:
         give_up(job.text, error, job.problems, lambda fault: Problem("cut-off", str(fault)))
@@ -94,15 +103,21 @@ def _read_one(outer: Job, data: bytes, line: int, column: int) -> None:
 
 def _read_once_more(job: Job, data: bytes, fault: SyntaxError) -> None:
     """Read one that pyoxigraph refused."""
+    if len(data) > job.text.memory // PATIENT:
+        message = f"a document among several has {len(data):,} bytes, and reading it would take more memory than "
+        job.problems.add(Problem("too-large", f"{message}wash.memory allows: {reason(fault)}", 1, 1))
+        job.problems.add(Problem("cut-off", f"{message}wash.memory allows; it was left out", 1, 1))
+        return
     message = "a document among several is not JSON, and was left out"
+    lost = max(1, data.count(b'":'))  # a key is about a triple
     try:
         document = loads(data.decode(errors="replace"))
     except json.JSONDecodeError as error:
         place = error.lineno, error.colno
-        around = Lines(data).around(*place) if job.problems.wants_excerpt() else None
-        job.problems.add(Problem("syntax", f"{message}: {error.msg}", *place, around))
+        around = SourceLines(data).around(*place) if job.problems.wants_excerpt("syntax") else None
+        job.problems.add(Problem("syntax", f"{message}: {error.msg}", *place, around, lost))
     except (ValueError, RecursionError) as error:
-        job.problems.add(Problem("syntax", f"{message}: {error}", 1, 1))
+        job.problems.add(Problem("syntax", f"{message}: {error}", 1, 1, lost=lost))
     else:
         job.contexts.forgetful |= IMPORT in data
         read_again(document, fault, job)

@@ -24,12 +24,14 @@ class NoTerm(ValueError):
     Attributes:
         kind: The kind of problem.
         message: One sentence.
+        lost: Triples that it costs, about.
     """
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, message: str, lost: int = 1) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
+        self.lost = lost
 
 
 @lru_cache(1 << 14)

@@ -16,7 +16,7 @@ _PIECE: Final = 1 << 16
 _TAG_OR_TEXT: Final = re.compile(rb"<[^<>]*>?|[^<]+")
 
 
-class Crumbs:
+class PieceTracker:
     """
     A document that is read in tags and texts: its parser fails at the piece that it asked for last.
 
@@ -121,7 +121,7 @@ def around(line: str, column: int) -> str:
     return line[start : start + EXCERPT]
 
 
-class Lines:
+class SourceLines:
     """The lines of a text in memory, best asked for in rising order: each look goes on where the last one ended."""
 
     def __init__(self, data: bytes) -> None:
@@ -160,6 +160,11 @@ class Within(Problems):
             problem = replace(problem, line=problem.line + self._line - 1, column=column)
         self._outer.add(problem)
 
-    def wants_excerpt(self) -> bool:
+    def lose(self, triples: int) -> None:
+        """Count them here and there."""
+        super().lose(triples)
+        self._outer.lose(triples)
+
+    def wants_excerpt(self, kind: str, lost: int = 0) -> bool:
         """As there."""
-        return self._outer.wants_excerpt()
+        return self._outer.wants_excerpt(kind, lost)

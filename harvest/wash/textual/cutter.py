@@ -18,8 +18,8 @@ STATEMENT: Final = 2 * TERM
 """Bytes of a statement that is read by itself."""
 
 UNCLOSED: Final = {
-    b'"""': ("invalid-literal", "a string that is not closed"),
-    b"'''": ("invalid-literal", "a string that is not closed"),
+    b'"""': ("cut-off", "a long string that is not closed; what follows it was not read"),
+    b"'''": ("cut-off", "a long string that is not closed; what follows it was not read"),
     b'"': ("invalid-literal", "a string that is not closed on its line"),
     b"'": ("invalid-literal", "a string that is not closed on its line"),
     b"<": ("invalid-iri", "an IRI that is not closed on its line"),
@@ -41,22 +41,6 @@ class Break:
     offset: int
     kind: str
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """
-    Where a document is read from that was read before.
-
-    Attributes:
-        passed: Bytes before.
-        line: The line that begins there, from 1.
-        before: The end of the line before, in which something is not closed.
-    """
-
-    passed: int
-    line: int
-    before: bytes
 
 
 @dataclass(slots=True)
@@ -102,13 +86,13 @@ class Piece:
 class Cutter:
     """A document that is read in pieces; what was read and not yet passed on is in `text`, from `start`."""
 
-    def __init__(self, stream: BinaryIO, place: Beginning | None = None) -> None:
+    def __init__(self, stream: BinaryIO) -> None:
         self.text = b""
         self.start = 0
         self.ended = False
         self._stream = stream
-        self._passed = place.passed if place else 0
-        self._line = place.line if place else 1
+        self._passed = 0
+        self._line = 1
         self._column = 1
 
     def piece(self, stop: int) -> Piece:
@@ -120,15 +104,9 @@ class Cutter:
         self.start = stop
         return piece
 
-    def back(self, piece: Piece, start: int) -> None:
-        """Take what is behind an offset of the last piece back."""
-        self.start, self._passed, self._line, self._column = piece.start, piece.passed, piece.line, piece.column
-        self.piece(start)
-
-    def place(self, offset: int) -> tuple[int, int]:
-        """Bytes before an offset, and its line."""
-        text = self.text[self.start : offset]
-        return self._passed + len(text), after(text, self._line, self._column)[0]
+    def line(self, offset: int) -> int:
+        """The line of an offset, from 1."""
+        return after(self.text[self.start : offset], self._line, self._column)[0]
 
     def more(self) -> int:
         """Read on, and leave out what was passed on; how much offsets in the text are less now."""

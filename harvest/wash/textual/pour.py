@@ -52,14 +52,28 @@ class State:
     prefixes: dict[str, str] = field(default_factory=dict)
 
 
+def declared(state: State) -> bytes:
+    """The prefixes as declarations on one line, so that the lines behind can be counted."""
+    return b" ".join(b"@prefix %b: <%b> ." % (k.encode(), v.encode()) for k, v in state.prefixes.items())
+
+
 class Out:
     """A sink as pyoxigraph wants it."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
+        self._size = 0
+        self._last = b""
+
+    @property
+    def triples(self) -> int:
+        """About how many triples passed, by the length of the last ones: counting all would take time."""
+        return self._size * self._last.count(b"\n") // max(1, len(self._last))
 
     def write(self, data: bytes) -> int:
         """Pass the bytes on; all were taken."""
+        self._size += len(data)
+        self._last = data
         self._sink.write(data)
         return len(data)
 

@@ -2,6 +2,7 @@
 A document from its first bad statement on.
 
 A statement behind a bad one counts only as a whole: it may be the rest of the bad one, and triples seen in it none.
+Behind a long string that is not closed nothing counts: nobody knows what of it is text.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import io
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from harvest.model import Problem
@@ -17,17 +19,19 @@ from harvest.wash.problems import Problems
 from harvest.wash.textual.cutter import UNCLOSED, Break, Piece
 from harvest.wash.textual.intake import DEPTH
 from harvest.wash.textual.lexis import BEHIND, DECLARED, LEADING, OPEN_ON_LINE, SENTENCE
+from harvest.wash.textual.outline import outline, separators
 from harvest.wash.textual.place import excerpt, kind, offset
-from harvest.wash.textual.pour import LINE_FORMATS, Out, State, Stop, pour, write
+from harvest.wash.textual.pour import LINE_FORMATS, Out, State, Stop, declared, pour, write
+from harvest.wash.textual.salvage import Salvage
 from harvest.wash.textual.statements import Statements
-from sparql.rdf import Format
+from sparql.rdf import N3, Format
 
 _NEAR: Final = 4
 _FAR: Final = 1 << 20
 """Statements that are read together: few behind a bad one, for another one costs what was handed over."""
 
-_TURNS: Final = 1000
-"""Times that a string is taken for unclosed because of what follows it."""
+_RATE: Final = 0.01
+"""Triples per byte of a document of which none was read."""
 
 _GLUED = re.compile(rb"[A-Za-z0-9_\-%\x80-\xff][,;]?\Z")
 _SUBJECT = re.compile(rb"(?<=[\n\r])[ \t]*+(?:<[^<>\s]*+>|[^\s<>\"'\[\](),;]++)[ \t]*+\Z")
@@ -35,22 +39,18 @@ _WORD = re.compile(rb"[^\s<>\"'()\[\]{},;]*+[,;]?\Z")
 
 
 class Rest:
-    """
-    What reads it.
-
-    Attributes:
-        problems: Where problems go.
-    """
+    """Reads a document from its first bad statement on."""
 
     def __init__(self, format: Format, state: State, out: Out, problems: Problems) -> None:
-        self.problems = problems
+        self._problems = problems
         self._format = format
         self._lines = format in LINE_FORMATS
         self._state = state
         self._out = out
         self._doubtful = False
         self._stride = _FAR
-        self._turns = 0
+        self._ended = False
+        self._skipped: int | None = None
         self._pieces: Iterable[Piece] = ()
 
     def read(self, pieces: Iterable[Piece], stop: Stop | None) -> None:
@@ -59,6 +59,7 @@ class Rest:
         piece = None
         for piece in pieces:
             begin = 0
+            self.settle(piece.passed + piece.begins[0] - piece.start)
             if stop is not None:
                 place = self._sought(piece, stop)
                 if place is not None:
@@ -66,13 +67,15 @@ class Rest:
                     stop = None
             if stop is None:
                 self._read(piece, begin)
+            if self._ended:
+                return
         if stop is not None and piece is not None:
             self._tell_first(piece, piece.ends[-1], stop)
             if stop.line is None and stop.passed is None:
                 message = f"what follows an error without a place was not read: {stop.message}"
-                self.problems.add(Problem("cut-off", message, piece.line))
+                self._problems.add(Problem("cut-off", message, piece.line))
         elif stop is not None:
-            self.problems.add(Problem(kind(stop.message), stop.message, stop.line, stop.column))
+            self._problems.add(Problem(kind(stop.message), stop.message, stop.line, stop.column))
 
     def _sought(self, piece: Piece, stop: Stop) -> int | None:
         """Where in the piece pyoxigraph stopped; None if it was not there."""
@@ -102,7 +105,7 @@ class Rest:
             return self._drop(piece, index, place, stop)
         if stop.held is not None:
             write(iter((stop.held,)), self._out)
-        self._tell(piece, place, kind(stop.message), stop.message)
+        self._tell(piece, Break(place, kind(stop.message), stop.message), 1)
         self._doubtful = not self._lines
         return 0
 
@@ -161,9 +164,8 @@ class Rest:
 
     def _framed(self, piece: Piece, index: int, text: bytes, closed: bool = False) -> bytes:
         """Statements with what holds for them: prefixes, on one line so that lines can be counted, and the graph."""
-        declared = [b"@prefix %s: <%s> ." % (k.encode(), v.encode()) for k, v in self._state.prefixes.items()]
-        opening = [b"{"] if piece.opened[index] else []
-        return b"".join((b" ".join(declared + opening), b"\n", text, b"\n}" if closed else b""))
+        opening = b" {" if piece.opened[index] else b""
+        return b"".join((declared(self._state), opening, b"\n", text, b"\n}" if closed else b""))
 
     def _drop(self, piece: Piece, index: int, place: int, stop: Stop | None) -> int:
         """Tell what is wrong with a statement, and forget what it may have declared; the statement behind."""
@@ -174,13 +176,38 @@ class Rest:
         else:
             assert stop is not None, "a statement without an error is dropped only where it is broken"
             told = self._unclosed(piece, index, place, stop) or Break(place, kind(stop.message), stop.message)
-        self._tell(piece, told.offset, told.kind, told.message)
-        if not self._lines:
-            if stop is not None and stop.held is not None:
-                self._keep(piece, index, told.offset, stop)
+        if self._lines:
+            self._tell(piece, told, 1)
+            return index + 1
+        if stop is not None and stop.held is not None:
+            self._keep(piece, index, told.offset, stop)
+        if told.kind != "cut-off":
+            self._doubtful = not self._salvaged(piece, index, told)
             self._forget(piece, index)
-            self._doubtful = True
-        return index + 1 if self._lines or told is broken or told.offset == place else len(piece.begins)
+        cut = next((each for each in (told, broken) if each and each.kind == "cut-off"), None)
+        if cut is not None:
+            self._tell(piece, cut, 1)
+            self._skipped, self._ended = piece.passed + cut.offset - piece.start, True
+            return len(piece.begins)
+        if told is broken and index + 1 == len(piece.begins):
+            self._skipped = piece.passed + piece.stop - piece.start
+        return index + 1
+
+    def _salvaged(self, piece: Piece, index: int, told: Break) -> bool:
+        """Tell what is wrong with a statement, and write what is good behind that; whether all of it is plain."""
+        text, begin, end = piece.text, piece.begins[index], piece.ends[index]
+        plain = told is not piece.breaks.get(index)
+        found = None
+        if plain and not self._doubtful and isinstance(self._pieces, Statements) and self._format is not N3:
+            found = outline(text, begin, end, self._pieces.token)
+        if found is None or not found.cells or (not found.whole and told.offset >= found.cells[-1].end):
+            upto = piece.begins[index + 1] if index + 1 < len(piece.begins) else piece.stop
+            self._tell(piece, told, 1 + separators(text, begin, upto, begin if self._doubtful else told.offset))
+            return False
+        Salvage(text, found, self._state, self._out, partial(self._tell, piece)).behind(told)
+        if not found.whole:
+            self._problems.lose(max(1, separators(text, begin, end, found.cells[-1].end)))
+        return found.whole
 
     def _forget(self, piece: Piece, index: int) -> None:
         """Forget what a bad statement may have declared: what is said with it would be something else."""
@@ -233,13 +260,13 @@ class Rest:
 
     def _turned(self, piece: Piece, index: int, place: int) -> Break | None:
         """
-        The long string that is not closed, if the document is cut anew from behind its line; else None.
+        The long string that is not closed, where one was taken for closed; None else.
 
         Such a string ends where the next one begins, and all that follows is inside out. It is seen when what follows
         a string is wrong, and the string ends with what leads to an object.
         """
         pieces, text, begin = self._pieces, piece.text, piece.begins[index]
-        if not isinstance(pieces, Statements) or self._turns >= _TURNS:
+        if not isinstance(pieces, Statements):
             return None
         string = pieces.string(begin, begin + len(text[begin:place].rstrip()))
         if string is None or text[string[0] : string[0] + 3] not in (b'"""', b"'''"):
@@ -248,16 +275,20 @@ class Rest:
         lead = SENTENCE.split(text[opening + 3 : end - 3])
         if len(lead) == 1 or not LEADING.fullmatch(lead[-1].rstrip()) or BEHIND.match(text, end):
             return None
-        self._turns += 1
-        if not pieces.reopen(opening, piece.opened[index]):
-            return None
         return Break(opening, *UNCLOSED[text[opening : opening + 3]])
 
-    def _tell(self, piece: Piece, place: int, kind: str, message: str) -> None:
+    def _tell(self, piece: Piece, told: Break, lost: int) -> None:
         # What is too large is a statement here, where elsewhere it is a document.
-        self.problems.dropped += kind == "too-large"
-        if self.problems.wants_excerpt():
-            line, column = piece.place(place)
-            self.problems.add(Problem(kind, message, line, column, excerpt(piece.text, place)))
+        self._problems.dropped += told.kind == "too-large"
+        if self._problems.wants_excerpt(told.kind, lost):
+            around = (*piece.place(told.offset), excerpt(piece.text, told.offset))
+            self._problems.add(Problem(told.kind, told.message, *around, lost=lost))
         else:
-            self.problems.add(Problem(kind, message))
+            self._problems.add(Problem(told.kind, told.message, lost=lost))
+
+    def settle(self, size: int) -> None:
+        """Count what is lost with the bytes that were passed over up to an offset in the document."""
+        if self._skipped is not None and size > self._skipped:
+            rate = self._out.triples / self._skipped if self._out.triples else _RATE
+            self._problems.lose(round((size - self._skipped) * rate))
+        self._skipped = None

@@ -8,22 +8,20 @@ first bad statement on the document is cut into statements first. They are read 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from harvest.model import Problem
 from harvest.wash.problems import Problems
 from harvest.wash.text import Sink, Text
-from harvest.wash.textual.cutter import TERM, Beginning
-from harvest.wash.textual.intake import BLOCK, DEPTH, Intake
-from harvest.wash.textual.linewise import lines
+from harvest.wash.textual.cutter import STATEMENT, TERM, Break, Cutter, Piece
+from harvest.wash.textual.intake import DEPTH, Intake
+from harvest.wash.textual.lexis import LINE_END
 from harvest.wash.textual.pour import LINE_FORMATS, Out, State, Stop, pour
 from harvest.wash.textual.rest import Rest
 from harvest.wash.textual.statements import Statements
 from sparql.rdf import Format
-
-REOPENED: Final = 8
-"""Times that a document is read again because a long string is not closed in all that follows."""
 
 
 def transcribe(text: Text, format: Format, sink: Sink, problems: Problems) -> None:
@@ -31,7 +29,8 @@ def transcribe(text: Text, format: Format, sink: Sink, problems: Problems) -> No
     Write every triple of a document in N-Triples, N-Quads, Turtle, TriG or N3 to the sink.
 
     What is bad is dropped and told: of a bad statement the triples before the error are kept, unless it follows another
-    bad one. Damage that the stream tells with a WashError ends the document there.
+    bad one, and those behind it as far as its structure is plain. Damage that the stream tells with a WashError ends
+    the document there.
     """
     state = State(None if format in LINE_FORMATS else text.base)
     out = Out(sink)
@@ -46,38 +45,49 @@ def transcribe(text: Text, format: Format, sink: Sink, problems: Problems) -> No
             # The term that filled the parser's buffer takes at least its second half.
             stop = replace(stop, passed=intake.passed - TERM // 2) if "buffer" in stop.message else stop
     if stop is not None:
-        _read_rest(text, Rest(format, state, out, problems), format, stop)
+        with text.open() as stream:
+            source = Intake(stream, guarded=False).buffered()
+            rest = Rest(format, state, out, problems)
+            rest.read(_lines(source) if format in LINE_FORMATS else Statements(source, format), stop)
+            rest.settle(text.size)
     if intake.damage is not None:
         problems.add(Problem("cut-off", intake.damage.message))
 
 
-def _read_rest(text: Text, rest: Rest, format: Format, stop: Stop) -> None:
-    """Read what is behind the first bad statement."""
-    if format in LINE_FORMATS:
-        with text.open() as stream:
-            rest.read(lines(Intake(stream, guarded=False).buffered()), stop)
-        return
-    place: tuple[int, int] | None = (0, 1)
-    for again in range(REOPENED + 1):
-        if place is not None:
-            with text.open() as stream:
-                source = Intake(stream, guarded=False).buffered()
-                statements = Statements(source, format, _behind(source, *place) if again else None)
-                rest.read(statements, None if again else stop)
-            place = statements.unclosed
-    if place is not None:
-        message = f"{text.title} has more than {REOPENED} long strings that are not closed; the rest was not read"
-        rest.problems.add(Problem("cut-off", message, place[1]))
+def _lines(stream: BinaryIO) -> Iterator[Piece]:
+    """A document of N-Triples or N-Quads in pieces whose statements are its lines."""
+    cutter = Cutter(stream)
+    while not cutter.ended:
+        cutter.more()
+        ends = [end.end() for end in LINE_END.finditer(cutter.text, cutter.start)]
+        if cutter.ended:
+            ends += [len(cutter.text)] if cutter.start < len(cutter.text) else []
+        elif ends and ends[-1] == len(cutter.text):
+            # A line feed may follow.
+            ends.pop()
+        if not ends and len(cutter.text) - cutter.start > STATEMENT:
+            yield _skimmed(cutter)
+        elif ends:
+            begins = [cutter.start, *ends[:-1]]
+            piece = cutter.piece(ends[-1])
+            piece.begins, piece.ends = begins, ends
+            piece.opened = piece.inside = [False] * len(ends)
+            yield piece
 
 
-def _behind(source: BinaryIO, passed: int, line: int) -> Beginning:
-    """Read up to the line behind an offset in a line."""
-    while passed > 0 and (block := source.read(min(passed, BLOCK))):
-        passed -= len(block)
-    start, last = passed, b""
-    while piece := source.readline(BLOCK):
-        start += len(piece)
-        last = piece
-        if piece.endswith(b"\n"):
-            break
-    return Beginning(passed + start, line + 1, last)
+def _skimmed(cutter: Cutter) -> Piece:
+    """A line that is too long, of which only the beginning is kept."""
+    place = cutter.start
+    piece = cutter.piece(place)
+    piece.begins, piece.ends, piece.opened, piece.inside = [place], [place], [False], [False]
+    piece.breaks = {0: Break(place, "too-large", f"a line of more than {STATEMENT >> 20} MB")}
+    while True:
+        end = LINE_END.search(cutter.text, cutter.start)
+        if end is not None and (end.end() < len(cutter.text) or cutter.ended):
+            cutter.piece(end.end())
+            return piece
+        if cutter.ended:
+            cutter.piece(len(cutter.text))
+            return piece
+        cutter.piece(len(cutter.text) - 1)
+        cutter.more()

@@ -1,8 +1,9 @@
 """
 A document cut into its statements, so that each can be read by itself.
 
-A statement that holds something unclosed ends before it. Where the next one begins is a guess then: behind the next
-dot that a line ends with, be it inside of what is not closed, or behind it.
+A statement that holds something unclosed ends before it. Behind an IRI or a string of one line, where the next one
+begins is a guess then: behind the next dot that a line ends with, be it inside of what is not closed, or behind it.
+Behind a long string nothing is read.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from harvest.wash.textual.cutter import BLOCK, STATEMENT, TERM, UNCLOSED, Beginning, Break, Cutter, Piece
+from harvest.wash.textual.cutter import BLOCK, STATEMENT, TERM, UNCLOSED, Break, Cutter, Piece
 from harvest.wash.textual.lexis import DIRECTIVE, INSIDE, LINE_END, STATEMENT_END, lexis_of
 from sparql.rdf import N3, Format
 
@@ -20,16 +21,10 @@ _STOP = re.compile(rb"[.{}]")
 
 
 class Statements:
-    """
-    A document of Turtle, TriG or N3 in pieces; formulas of N3 are broken statements.
+    """A document of Turtle, TriG or N3 in pieces; formulas of N3 are broken statements."""
 
-    Attributes:
-        unclosed: Bytes before, and line of, a long string that is not closed in all of the rest; None without one.
-    """
-
-    def __init__(self, stream: BinaryIO, source: Format, place: Beginning | None = None) -> None:
-        self.unclosed: tuple[int, int] | None = None
-        self._cutter = Cutter(stream, place)
+    def __init__(self, stream: BinaryIO, source: Format) -> None:
+        self._cutter = Cutter(stream)
         self._lexis = lexis_of(source)
         self._formulas = source is N3
         self._at = 0
@@ -39,19 +34,14 @@ class Statements:
         self._depth = 0
         self._formula: int | None = None
         self._skimmed = b""
-        self._term: tuple[int, int] = (0, 0)
+        self._skimmed_from = 1
         self._found = Piece(b"", 0, 0, 0, 1, 1)
         self._given = self._found
-        self._again = False
-        if place:
-            self._resume(place.before, 0)
 
     def __iter__(self) -> Iterator[Piece]:
         """The document, the statements of each block together."""
-        while self._again or not self._cutter.ended:
-            if not self._again:
-                self._refill()
-            self._again = False
+        while not self._cutter.ended:
+            self._refill()
             while self._step():
                 pass
             self._finish()
@@ -59,21 +49,10 @@ class Statements:
             if self._given.begins:
                 yield self._given
 
-    def reopen(self, start: int, inside: bool) -> bool:
-        """
-        Cut the piece given last anew from the line behind an offset, where a long string begins that is not closed.
-
-        False if it cannot be, for there is no such line.
-        """
-        end = LINE_END.search(self._given.text, start)
-        if end is None or end.end() >= len(self._given.text):
-            return False
-        self._cutter.back(self._given, end.end())
-        self._found, self._skimmed, self._formula, self._depth = Piece(b"", 0, 0, 0, 1, 1), b"", None, 0
-        self._inside = inside
-        self._resume(self._given.text[start : end.start()], end.end())
-        self._again = True
-        return True
+    @property
+    def token(self) -> re.Pattern[bytes]:
+        """One token of the format."""
+        return self._lexis.token
 
     def string(self, begin: int, end: int) -> tuple[int, int] | None:
         """Where the string of the last piece begins and ends that an offset is in or behind; None without one."""
@@ -188,25 +167,23 @@ class Statements:
         open_ended = body is not None and body.end() >= len(text) - 3
         if not self._cutter.ended and (open_ended or end is None or end.end() == len(text)):
             return len(text) - at > TERM and self._oversized(opening, at)
-        stop = end.start() if end else len(text)
         self._end(at, Break(at, *UNCLOSED[opening]))
-        self._resume(text[at:stop], end.end() if end else len(text))
-        return self._at < len(text)
-
-    def _resume(self, rest: bytes, at: int) -> None:
-        """Go on behind the line of something unclosed: with a statement, if the line ends like one."""
-        self._at = at
         self._begin, self._wary = None, True
-        last = rest.rstrip()[-1:]
+        if len(opening) == 3 or end is None:
+            return self._go(len(text))
+        # A statement begins behind the line, if the line ends like one.
+        self._at = end.end()
+        last = text[at : end.start()].rstrip()[-1:]
         if last and last in self._lexis.stops:
             self._inside = self._inside if last == b"." else last == b"{"
-            self._start(at)
+            self._start(self._at)
+        return self._at < len(text)
 
     def _oversized(self, opening: bytes, at: int) -> bool:
         """A term that is too large for the parser: its statement ends before it, and what follows it is left out."""
         self._end(at, Break(at, "too-large", f"a term of more than {TERM >> 20} MB"))
         self._begin, self._wary = None, False
-        self._term = self._cutter.place(at)
+        self._skimmed_from = self._cutter.line(at)
         self._at = at + len(opening)
         self._skimmed = opening
         return True
@@ -221,7 +198,11 @@ class Statements:
             self._skimmed = b""
             return self._go(end + len(closing))
         if end < len(text) - 3 or self._cutter.ended:
-            self.unclosed = self._term if len(closing) == 3 else None
+            if len(closing) == 3:
+                self._start(end)
+                message = f"the long string that begins in line {self._skimmed_from} is not closed"
+                self._end(end, Break(end, "cut-off", message))
+                self._begin, end = None, len(text)
             self._skimmed, self._wary = b"", True
             return self._go(end)
         # Quotes at the end of the block may be the first of three, or behind a backslash.

@@ -94,7 +94,7 @@ class Chain:
             stream = stack.enter_context(self._source.reader())
             for kind, tally in zip(self.kinds, self._tallies, strict=True):
                 layer = stack.enter_context(_Layer(kind, stream, self._where, tally))
-                stream = stack.enter_context(Reader(layer, BUFFER))
+                stream = stack.enter_context(LenientReader(layer, BUFFER))
             yield stream
 
     def head(self, size: int) -> bytes:
@@ -144,7 +144,7 @@ def archive_in(
             yield copy
 
 
-class Reader(io.BufferedReader):
+class LenientReader(io.BufferedReader):
     """A buffered reader that gives what it has when the rest cannot be read. The next call says so."""
 
     def read(self, size: int | None = -1, /) -> bytes:

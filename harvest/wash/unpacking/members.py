@@ -54,7 +54,7 @@ class Archive:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """
     Where a file lies.
 
@@ -73,7 +73,7 @@ class Place:
 class Record:
     """What is known of an archive while it is read."""
 
-    place: Place
+    place: Location
     kind: str
     entries: int = 0
     links: int = 0

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from harvest.wash.unpacking.layers import Reader
+from harvest.wash.unpacking.layers import LenientReader
 from harvest.wash.unpacking.spool import BUFFER, Spool
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
@@ -46,7 +46,7 @@ class _Kept:
         try:
             with self._opener() as stream:
                 passed = _Passed(stream, spool.put)
-                yield Reader(passed, BUFFER)
+                yield LenientReader(passed, BUFFER)
             if passed.ended and self._spool is None:
                 self._spool = spool
         finally:

@@ -20,7 +20,7 @@ from harvest.wash.unpacking import archives, ziptar
 from harvest.wash.unpacking.entries import Damaged, Entry, Sort, Where
 from harvest.wash.unpacking.layers import Chain, archive_in, chain_of
 from harvest.wash.unpacking.magic import HEAD, archive_of
-from harvest.wash.unpacking.members import STREAMED, Archive, Leaf, Place, Record
+from harvest.wash.unpacking.members import STREAMED, Archive, Leaf, Location, Record
 from harvest.wash.unpacking.once import once
 from harvest.wash.unpacking.spool import IN_MEMORY, Filed, Source, Spool
 from harvest.wash.unpacking.volume import Meter, TooLarge, Volume
@@ -51,7 +51,7 @@ def unpack(document: Document, volume: Volume, scratch: Path) -> Iterator[Leaf |
     """
     meter = Meter(volume, document.path.stat().st_size, document.url)
     unpacking = _Unpacking(meter, scratch, volume.max_depth)
-    yield from unpacking.files(Filed(document.path), Place(Where(document.url)))
+    yield from unpacking.files(Filed(document.path), Location(Where(document.url)))
 
 
 @contextmanager
@@ -89,7 +89,7 @@ class _Unpacking:
         self._depth = depth
         self._stopped: TooLarge | None = None
 
-    def files(self, source: Source, place: Place) -> Iterator[Leaf | Archive]:
+    def files(self, source: Source, place: Location) -> Iterator[Leaf | Archive]:
         """The files in a source: itself, or what is in it."""
         where = place.where
         chain = chain_of(source, where, self._depth - place.depth)
@@ -113,7 +113,7 @@ class _Unpacking:
         else:
             yield from self._entries(kind, chain, replace(place, depth=depth + 1))
 
-    def _entries(self, kind: str, chain: Chain, place: Place) -> Iterator[Leaf | Archive]:
+    def _entries(self, kind: str, chain: Chain, place: Location) -> Iterator[Leaf | Archive]:
         """The files in an archive, and then the archive."""
         record = Record(place, kind)
         read = archives.Reader if archives.is_installed() else ziptar.Reader
@@ -155,7 +155,7 @@ class _Unpacking:
                     record.add(problem.message)
                 else:
                     record.broken = problem is not None
-                    yield from self.files(spool, Place(where, record.place.depth, (problem,) if problem else ()))
+                    yield from self.files(spool, Location(where, record.place.depth, (problem,) if problem else ()))
         elif entry.sort is Sort.LINK:
             record.links += 1
 
@@ -181,7 +181,7 @@ def _locked(where: Where) -> Problem:
     return Problem("archive", f"{where} is encrypted and was left out; publish it without a password")
 
 
-def _closed(place: Place, kind: str, problem: Problem) -> Archive:
+def _closed(place: Location, kind: str, problem: Problem) -> Archive:
     """An archive that was not opened."""
     return Archive(place.where.names, kind, 0, (*place.problems, problem))
 

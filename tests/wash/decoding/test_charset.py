@@ -15,7 +15,7 @@ import pyoxigraph
 import pytest
 
 from harvest.errors import WashError
-from harvest.wash.decoding.charset import Reading, examine
+from harvest.wash.decoding.charset import Examined, examine
 from harvest.wash.decoding.codec import codec
 from harvest.wash.decoding.content import HEAD
 from harvest.wash.decoding.recode import recoded
@@ -103,7 +103,7 @@ def encoded(document: str, labels: list[str], encoding: str) -> bytes:
     return data
 
 
-def read(data: bytes, media_type: str | None = None) -> Reading:
+def read(data: bytes, media_type: str | None = None) -> Examined:
     """What is found out about a document of those bytes."""
     return examine(partial(_opened, data), media_type, TITLE)
 
@@ -114,7 +114,7 @@ def _opened(data: bytes) -> Iterator[BinaryIO]:
         yield stream
 
 
-def utf_8(data: bytes, reading: Reading) -> bytes:
+def utf_8(data: bytes, reading: Examined) -> bytes:
     """The document in UTF-8."""
     assert reading.content.encoding
     with _opened(data) as stream:
@@ -127,7 +127,7 @@ def labels_of(data: bytes, format: Format) -> list[str]:
     return [quad.object.value for quad in quads if isinstance(quad.object, pyoxigraph.Literal)]
 
 
-def kinds(reading: Reading) -> list[str]:
+def kinds(reading: Examined) -> list[str]:
     return [problem.kind for problem in reading.problems]
 
 

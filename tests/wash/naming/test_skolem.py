@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harvest.wash.naming.skolem import skolemize
+from harvest.wash.naming.skolem import Naming, skolemize
 from tests.wash.skolem_graphs import AT_ONCE, GRAPH, IRI, Triple, serialized, skolemized
 
 FIRST = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#first>"
@@ -82,7 +82,7 @@ def test_no_line_gives_an_empty_file(tmp_path: Path) -> None:
     """Most graphs have no blank nodes at all."""
     source, target = tmp_path / "source.nt", tmp_path / "target.nt"
     source.touch()
-    assert skolemize(source, GRAPH, target, tmp_path, 0) == 0
+    assert skolemize(source, GRAPH, target, tmp_path, Naming(memory=0)) == 0
     assert target.read_bytes() == b""
 
 
@@ -196,10 +196,10 @@ def test_labelling_in_parts_stays_within_its_memory(tmp_path: Path) -> None:
             out.write(f"_:b{at} <http://schema.org/inDefinedTermSet> _:c{at} .\n")
             out.write(f'_:c{at} <http://schema.org/name> "The set of terms with the number {at % 10}" .\n')
     command = (
-        "import resource, sys; from pathlib import Path; from harvest.wash.naming.skolem import skolemize\n"
+        "import resource, sys; from pathlib import Path; from harvest.wash.naming.skolem import Naming, skolemize\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "before = peak(); source, target, scratch = map(Path, sys.argv[1:])\n"
-        "print(skolemize(source, 'http://g/x', target, scratch, 8 << 20), peak() - before)"
+        "print(skolemize(source, 'http://g/x', target, scratch, Naming(memory=8 << 20)), peak() - before)"
     )
     places = [str(source), str(tmp_path / "target.nt"), str(tmp_path)]
     done = subprocess.run([sys.executable, "-c", command, *places], capture_output=True, text=True, check=True)

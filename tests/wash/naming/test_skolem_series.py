@@ -53,7 +53,9 @@ def statements(path: Path) -> frozenset[str]:
     """The statements of a release, with Skolem IRIs."""
     triples = {quad.triple for quad in parse(path=path, format=RdfFormat.TURTLE, base_iri="http://example.org/")}
     ground = {triple for triple in triples if is_ground(triple)}
-    found = frozenset(line.rstrip("\n") for line in lines_of(ground)).union(skolemized(lines_of(triples - ground)))
+    found = frozenset(line.rstrip("\n") for line in lines_of(ground)).union(
+        skolemized(lines_of(triples - ground), steady=True)
+    )
     assert len(found) == len(triples)
     return found
 

@@ -282,3 +282,10 @@ class _Nowhere:
         """Forget it, but not before it proved to be whole lines."""
         assert not data or re.search(rb"\.\n\Z", data)
         return len(data)
+
+
+@pytest.mark.parametrize("property", ["title", "dcterms", "./p", "_:p", "[e:p]", "b/p"])
+def test_a_property_of_rdfa_without_an_iri_makes_no_statement(property: str) -> None:
+    """A term that no vocabulary has is ignored, and never resolved against the address of the page."""
+    body = f'<p about="http://e.org/s" property="{property}">x</p><p about="http://e.org/s" property="http://e.org/p">y</p>'
+    assert read(body).lines == (b'<http://e.org/s> <http://e.org/p> "y" .\n',)

@@ -7,7 +7,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyoxigraph
@@ -299,16 +299,20 @@ def test_nothing_is_written_when_a_later_line_wants_a_context() -> None:
 
 
 def test_documents_beyond_the_limit_are_streamed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines one by one; else as far as pyoxigraph goes, and it cannot load a context."""
-    monkeypatch.setattr(jsonld, "WHOLE_BYTES", 10)
+    """Lines one by one, else piece by piece; what is beyond the memory that there is, is told."""
     monkeypatch.setattr(several, "LINE_BYTES", 30)
+
+    def little(document: object) -> Outcome:
+        data = document if isinstance(document, bytes) else json.dumps(document).encode()
+        return outcome(jsonld.transcribe, replace(text_of(data), memory=20 * 40))
+
     lines = b'{"http://p/":1}\n' * 3
-    assert len(read(lines).lines) == 3
-    found = read(lines + b'{"http://p/":"%s"}\n' % (b"x" * 40) + lines)
+    assert len(little(lines).lines) == 3
+    found = little(lines + b'{"http://p/":"%s"}\n' % (b"x" * 40) + lines)
     assert (len(found.lines), found.kinds) == (3, {"too-large": 1, "cut-off": 1})
-    found = read([{"http://p/": 1}, {"@context": "context", "p": 1}])
+    found = little([{"http://p/": 1}, {"@context": "context", "p": 1}])
     assert (len(found.lines), found.kinds) == (1, {"too-large": 1, "cut-off": 1})
-    found = read('[{"http://p/":"é"},\n"é" x'.encode())
+    found = little('[{"http://p/":"é"},\n"é" x'.encode())
     assert (len(found.lines), found.kinds) == (1, {"syntax": 1, "cut-off": 1})
     assert (found.the("syntax").line, found.the("syntax").column) == (2, 5)
 
@@ -386,3 +390,14 @@ def test_a_document_that_is_cut_gives_a_part_of_the_whole() -> None:
         found = read(piece)
         assert {line for line in found.lines if not line.startswith(b"_:")} <= allowed
         assert found.kinds == {"syntax": 1, "cut-off": 1}
+
+
+@pytest.mark.parametrize("property", ["title", "dcterms", "a/b", "./p", "#p", "_:p", "http://e.org/ p"])
+def test_a_property_without_an_iri_makes_no_statement(property: str, tmp_path: Path) -> None:
+    """A key is never resolved against the address of the document, by neither reader."""
+    context = tmp_path / "context"
+    context.write_text('{"@context": {}}')
+    node = {"@id": "http://e.org/s", property: "x", "http://e.org/p": "y"}
+    for document in (node, {"@context": CONTEXT, **node}):
+        found = outcome(jsonld.transcribe, text_of(json.dumps(document).encode(), contexts={CONTEXT: context}))
+        assert found.lines == (b'<http://e.org/s> <http://e.org/p> "y" .\n',)

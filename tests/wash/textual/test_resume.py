@@ -10,10 +10,12 @@ from typing import BinaryIO
 import pytest
 
 from harvest.errors import WashError
+from harvest.wash.problems import Problems
 from harvest.wash.text import Text
+from harvest.wash.textual.resume import transcribe
 from sparql.rdf import N3, N_QUADS, N_TRIPLES, TRIG, TURTLE, Format
 from tests.realdata import realdata
-from tests.wash.resumed import URL, document, resumed
+from tests.wash.resumed import URL, Lines, document, resumed
 
 P = "@prefix p: <p:> .\n"
 GOOD = "<p:c> <p:d> <p:e> ."
@@ -59,8 +61,6 @@ STATEMENTS: dict[str, tuple[str, list[str], tuple[str, int, int]]] = {
     "an unclosed string": ('p:a p:b "x .', [], ("invalid-literal", 3, 9)),
     "an unclosed string with more behind": ('p:a p:b "x ;\n p:i p:i .', [], ("invalid-literal", 3, 9)),
     "a line end in a string": ('p:a p:b "x\nyz." ;\n p:i p:i .', [], ("invalid-literal", 3, 9)),
-    "an unclosed long string": ('p:a p:b """x .', [], ("invalid-literal", 3, 9)),
-    "an unclosed long string, in single quotes": ("p:a p:b '''x .", [], ("invalid-literal", 3, 9)),
     "an unclosed IRI": ("p:a p:b <p:i .", [], ("invalid-iri", 3, 9)),
     "a space in an IRI": ("p:a p:b <p:i i> .", [], ("invalid-iri", 3, 9)),
     "an apostrophe in a name": ("p:a p:b p:O'Neil .", [], ("invalid-literal", 3, 12)),
@@ -96,6 +96,35 @@ def test_a_bad_statement_is_dropped_from_the_error_on(what: str, format: Format)
     assert all(part in triple for part, triple in zip(kept, middle, strict=True))
     first = found.problems[0]
     assert (first.kind, first.line, first.column) == (kind, line, column)
+
+
+UNCLOSED = {
+    "to the end of the document": 'p:a p:b p:c ; p:d """x .\n' + f"{GOOD}\n{LATER}\n",
+    "in single quotes": "p:a p:b p:c ; p:d '''x .\n" + f"{GOOD}\n{LATER}\n",
+    "up to the next one": 'p:a p:b p:c ; p:d """x .\n' + f'{GOOD}\np:i p:i """y .\n p:i p:i p:i . z""" .\n{LATER}\n',
+    "behind something else in its statement": 'p:a p:b p:c , p:i/i ; p:d """x .\n' + f"{GOOD}\n{LATER}\n",
+}
+
+
+@pytest.mark.parametrize("format", [TURTLE, TRIG, N3], ids=lambda format: format.name)
+@pytest.mark.parametrize("what", UNCLOSED)
+def test_a_long_string_that_is_not_closed_ends_the_document(what: str, format: Format) -> None:
+    """Nobody knows what behind it is text; up to it all counts, and the document is not whole."""
+    found = resumed(f"{P}{GOOD}\n{UNCLOSED[what]}", format)
+    assert found.triples == [GOOD, "<p:a> <p:b> <p:c> ."]
+    assert not found.whole
+    cut = found.problems[-1]
+    assert (cut.kind, cut.line, cut.column) == ("cut-off", 3, UNCLOSED[what].index("p:d") + 5)
+    assert cut.message == "a long string that is not closed; what follows it was not read"
+    assert cut.excerpt == UNCLOSED[what].partition("\n")[0]
+
+
+def test_what_a_long_string_that_is_not_closed_costs_is_estimated() -> None:
+    """By the bytes behind it, as nothing of them is counted."""
+    text = f"{GOOD}\n" * 1000 + 'p:a p:b """x .\n' + f"{GOOD}\n" * 500
+    problems = Problems()
+    transcribe(document(text.encode()), TURTLE, Lines(), problems)
+    assert problems.lost == pytest.approx(500, rel=0.05)
 
 
 def test_a_broken_prefix_is_forgotten() -> None:
@@ -209,17 +238,19 @@ def test_a_term_that_is_too_large_is_dropped(term: str, end: str) -> None:
 
 
 @pytest.mark.long
-def test_a_long_string_unclosed_in_a_large_document_costs_only_itself() -> None:
-    """That it is not closed is known at the end of the document; then it is read again from behind it."""
+def test_a_long_string_unclosed_in_a_large_document_is_told_at_its_end() -> None:
+    """Before that it is one that is too large."""
     found = resumed(f'{GOOD}\n<p:a> <p:b> """x .\n' + f"{LATER}\n" * 1_000_000)
-    assert len(found.triples) == 1_000_001
-    assert len(found.problems) == 1
+    assert found.triples == [GOOD]
+    assert [(p.kind, p.line) for p in found.problems] == [("too-large", 2), ("cut-off", 1_000_003)]
+    assert found.problems[1].message == "the long string that begins in line 2 is not closed"
+    assert not found.whole
 
 
 KEPT = {
-    "berorgs_03_2023-11-14_acbca745.ttl": (303, 3),
+    "berorgs_03_2023-11-14_acbca745.ttl": (306, 3),
     "berorgs_07_2024-01-15_58bbcce5.ttl": (306, 2),
-    "berorgs_11_2024-02-01_a0606ac1.ttl": (236, 1),
+    "berorgs_11_2024-02-01_a0606ac1.ttl": (242, 1),
 }
 
 

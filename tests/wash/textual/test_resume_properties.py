@@ -117,9 +117,6 @@ BROKEN = st.sampled_from(
         "<http://e.org/z> p:z",
         "} .",
         "name,price,it's",
-        '<http://e.org/z> p:z """unclosed .',
-        '<http://e.org/z> p:z """unclosed\n  more .',
-        "<http://e.org/z> p:z '''unclosed .",
     ]
 )
 HALF = re.compile("_:[0-9a-f]{20,32}")
@@ -148,6 +145,29 @@ def test_broken_statements_cost_at_most_the_next(parts: list[tuple[str, bool, st
     assert {triple for triple in found.triples if not HALF.search(triple)} <= set(allowed), text
     assert set(kept) <= set(found.triples), text
     assert bool(found.problems) == any(broken for _, broken, _ in parts)
+
+
+UNCLOSED = st.sampled_from(
+    ['<http://e.org/z> p:z """unclosed .', '<http://e.org/z> p:z """unclosed\n  more .', "p:z p:z '''unclosed ."]
+)
+
+
+@RELAXED
+@given(
+    st.lists(WITH_COMMENTS, max_size=5),
+    UNCLOSED,
+    st.lists(WITH_COMMENTS, max_size=5),
+    st.sampled_from([TURTLE, TRIG, N3]),
+)
+def test_a_long_string_that_is_not_closed_ends_a_document(
+    before: list[str], unclosed: str, behind: list[str], format: Format
+) -> None:
+    """Other long strings may stand before and behind it: what is before is kept, and nothing behind it counts."""
+    good = PREFIX + "".join(f"{statement}\n" for statement in before)
+    found = resumed(good + unclosed + "\n" + "\n".join(behind), format)
+    assert found.triples == _alone(good, TURTLE)
+    assert found.counts == {"cut-off": 1}
+    assert not found.whole
 
 
 @RELAXED

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyoxigraph
 import pytest
 
@@ -29,13 +31,13 @@ def _read(suite: str, kind: str) -> dict[str, Resumed]:
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_invalid_documents_have_problems_with_places(suite: str) -> None:
-    """Each gives at least one problem, whose line, column and text are there."""
+    """Each gives at least one problem, whose line, column and text are there; only an unclosed long string ends it."""
     found = _read(suite, "Negative")
     assert len(found) >= 29
     assert [name for name, read in found.items() if not read.problems] == []
     for name, read in found.items():
         assert all(None not in (p.line, p.column, p.excerpt) for p in read.problems), name
-        assert read.whole
+        assert read.whole == (re.search(r"(turtle|trig)-syntax-bad-string-0[345]", name) is None), name
 
 
 @pytest.mark.parametrize("suite", SUITES)

@@ -14,9 +14,9 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from libarchive.write import ArchiveWrite
 
 from harvest.model import Document
 from harvest.wash.unpacking.members import Archive, Leaf
@@ -24,6 +24,9 @@ from harvest.wash.unpacking.unpack import unpack
 from harvest.wash.unpacking.volume import Volume
 from tests.realdata import realdata
 from tests.wash.packed import PACK, TEXT, URL, WRITERS, Unpacked, archive, folder, link, lz4, open_in, written, zipped
+
+if TYPE_CHECKING:
+    from libarchive.write import ArchiveWrite
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = {"a.nt": TEXT, "b.ttl": b"<a> <b> <c> .\n", "empty.nt": b"", "c.nt": TEXT[:5000]}

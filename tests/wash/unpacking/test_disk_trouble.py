@@ -17,7 +17,7 @@ from harvest.model import Problem
 from harvest.wash.unpacking import archives, ziptar
 from harvest.wash.unpacking.entries import Damaged, Where
 from harvest.wash.unpacking.layers import Chain
-from harvest.wash.unpacking.members import Place
+from harvest.wash.unpacking.members import Location
 from harvest.wash.unpacking.spool import BUFFER
 from harvest.wash.unpacking.unpack import _Unpacking
 from harvest.wash.unpacking.volume import Meter, TooLarge, Volume
@@ -147,7 +147,7 @@ def test_a_dump_on_a_failing_disk_is_given_up(
     unpacking = _Unpacking(Meter(Volume(), len(packed), URL), tmp_path, 8)
     problems: list[Problem] = []
     with pytest.raises(OSError) as caught:
-        for item in unpacking.files(Bad(packed, trouble), Place(Where(URL))):
+        for item in unpacking.files(Bad(packed, trouble), Location(Where(URL))):
             problems.extend(item.problems)
     assert caught.value is trouble
     assert problems == []

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from harvest.config.settings import WashSettings
 from harvest.errors import WashError
-from harvest.settings import WashSettings
 from harvest.wash.unpacking.volume import RATIO_FROM, Meter, Tally, TooLarge, Volume
 from tests.wash.packed import PACK, TEXT, URL, Unpacked, archive, zipped
 

@@ -1,0 +1,257 @@
+"""What may be read of an instance beside the process that writes it: the web front's catalog, and commands."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from harvest.archive.content import ContentStore
+from harvest.archive.layout import digest_of
+from harvest.catalog.providers import provider_report, provider_reports, summaries
+from harvest.catalog.queue import queue_report
+from harvest.catalog.runs import run_report, statistics_object, version_report
+from harvest.catalog.seeds import SeedCatalog
+from harvest.config.roster import Roster
+from harvest.config.settings import Settings
+from harvest.errors import DamageError, HarvestError, RegistryError, StorageError, UnknownName
+from harvest.ledger import Database, Ledger
+from harvest.publish.exports import read_index
+from harvest.publish.receipt import receipt
+from harvest.revise import delta as deltas
+from harvest.revise.versions import GraphFiles
+from sparql.errors import DamagedData
+from sparql.reports import (
+    DocumentPage,
+    ProviderReport,
+    ProviderSummary,
+    QueueReport,
+    RunReport,
+    SeedList,
+    SeedPage,
+    StatusReport,
+    VersionReport,
+)
+
+_CHUNK = 1 << 18
+
+KNOWN = 1000
+"""Change files that are known to be whole, and are not read once more before they are given."""
+
+
+def utc_now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+class InstanceCatalog:
+    """
+    An instance, read only; fulfils `sparql.web.catalog.Catalog`.
+
+    Raises:
+        LedgerError: There is no ledger yet, or it cannot be opened.
+    """
+
+    def __init__(self, settings: Settings, clock: Callable[[], datetime] = utc_now) -> None:
+        self.settings = settings
+        self._clock = clock
+        self.exports_dir = settings.exports_dir
+        self._ledger = Ledger(Database(settings.layout.ledger, read_only=True))
+        self._roster: Roster | None = None
+        self._whole: set[tuple[Path, int, int] | None] = set()
+        self._shelf = SeedCatalog(self._ledger, settings.base_url, clock)
+
+    def providers(self) -> list[ProviderReport]:
+        """The reports of all providers, by name."""
+        registered = self._registered()
+        return provider_reports(self._ledger, self.settings, registered.all() if registered else {}, self._clock())
+
+    def summaries(self) -> list[ProviderSummary]:
+        """The little of all providers that lists show, by name."""
+        registered = self._registered()
+        return summaries(self._ledger, registered.all() if registered else {}, self._clock())
+
+    def several(self, names: Sequence[str]) -> list[ProviderReport]:
+        """The reports of these providers, by name."""
+        registered = self._registered()
+        entries = registered.all() if registered else {}
+        return provider_reports(self._ledger, self.settings, entries, self._clock(), names)
+
+    def provider(self, name: str) -> ProviderReport | None:
+        """The report of a provider, or None."""
+        registered = self._registered()
+        entry = registered.get(name) if registered else None
+        return provider_report(self._ledger, self.settings, name, entry, self._clock())
+
+    def receipt(self, name: str) -> bytes | None:
+        """What a provider is told of its dump, as Turtle, or None."""
+        provider = self.provider(name)
+        return None if provider is None else receipt(self.settings.base_url, provider)
+
+    def statistics(self, name: str) -> dict[str, Any] | None:
+        """The statistics of a provider's current version, or None where there are none."""
+        record = self._ledger.provider(name)
+        found = self._ledger.figures.get(name, record.version) if record else None
+        return statistics_object(record, found) if record and found else None
+
+    def runs(self, name: str) -> list[RunReport]:
+        """The latest runs of a provider, newest first."""
+        return [run_report(run) for run in self._ledger.runs(name)]
+
+    def run(self, name: str, id: int) -> RunReport | None:
+        """One run of a provider, or None."""
+        found = self._ledger.run(id)
+        return None if found is None or found.provider != name else run_report(found)
+
+    def sizes(self, names: Sequence[str], most: int) -> dict[str, list[VersionReport]]:
+        """The last versions of these providers, at most so many of each, oldest first."""
+        found = self._ledger.overview.sizes(names, most)
+        return {name: [version_report(version) for version in its] for name, its in found.items()}
+
+    def versions(self, name: str) -> list[VersionReport]:
+        """The committed versions of a provider, oldest first."""
+        return [version_report(v) for v in self._ledger.versions(name) if v.state == "committed"]
+
+    def change(self, name: str, n: int) -> Path | None:
+        """
+        The filed change of a version, compressed, or None.
+
+        Raises:
+            DamagedData: It is damaged or gone.
+        """
+        if not any(version.n == n for version in self.versions(name)):
+            return None
+        path = self._files(name).change(n)
+        with _told(name, n):
+            facts = path.stat() if path.is_file() else None
+            seen = (path, facts.st_mtime_ns, facts.st_size) if facts else None
+            if seen is None or seen not in self._whole:
+                deltas.check(path)
+                self._whole = {*list(self._whole)[-KNOWN:], seen}
+        return path
+
+    def version(self, name: str, n: int) -> Iterator[bytes] | None:
+        """
+        A version as canonical N-Quads in chunks, or None. It is made whole before the first chunk.
+
+        Raises:
+            DamagedData: A file that it is made of is damaged or gone.
+        """
+        record = self._ledger.provider(name)
+        if record is None or not 0 < n <= record.version:
+            return None
+        room = Path(mkdtemp(prefix="read-", dir=self.settings.layout.scratch))
+        try:
+            with _told(name, n):
+                path = self._at(name, n, room)
+                digest = self._ledger.digest(name, n)
+                if digest is not None and digest_of(path)[0] != digest:
+                    raise DamageError(f"{self._files(name).link} or a change file is damaged")
+        except (HarvestError, DamagedData):
+            shutil.rmtree(room, ignore_errors=True)
+            raise
+        return _chunks(path, room)
+
+    def _at(self, name: str, n: int, room: Path) -> Path:
+        """The file of a version. A harvest may replace the snapshot that it is made from: then once more."""
+        for attempt in (1, 2, 3):
+            record = self._ledger.provider(name)
+            assert record is not None
+            here = room / str(attempt)
+            here.mkdir()
+            try:
+                return self._files(name).at(n, record.version, here)
+            except (StorageError, FileNotFoundError) as error:
+                failure = error
+        if isinstance(failure, DamageError):
+            raise failure
+        raise StorageError(f"version {n} of {name} cannot be made: {failure}") from failure
+
+    def difference(self, name: str, a: int, b: int) -> Iterator[bytes]:
+        """
+        What takes version `a` of a provider to version `b`, as the lines of an N-Quads unified diff.
+
+        Raises:
+            UnknownName: There is no such provider or version; version 0 is empty.
+        """
+        record = self._ledger.provider(name)
+        if record is None:
+            raise UnknownName(f"no provider {name} was ever harvested here")
+        room = Path(mkdtemp(prefix="read-", dir=self.settings.layout.scratch))
+        try:
+            yield from self._files(name).between(a, b, record.version, room)
+        finally:
+            shutil.rmtree(room, ignore_errors=True)
+
+    def status(self) -> StatusReport:
+        """The state of the instance."""
+        providers = tuple(self.providers())
+        problem = self._roster.problem if self._roster else None
+        return StatusReport(
+            providers=providers,
+            triples=sum(provider.triples for provider in providers),
+            states=dict(Counter(provider.state for provider in providers)),
+            registry_problem=None if problem is None else problem.message,
+            exports=len(read_index(self.settings.exports_dir)),
+            queue=self.queue(),
+        )
+
+    def queue(self) -> QueueReport:
+        """What fails, is held, waits and is harvested now, and how far seeds, exports and generation are."""
+        registered = self._registered()
+        return queue_report(self._ledger, self.settings, registered.all() if registered else {}, self._clock())
+
+    def content(self, digest: str) -> Path | None:
+        """Filed bytes, or None."""
+        with suppress(UnknownName):
+            return ContentStore(self.settings.layout.content).path(digest)
+        return None
+
+    def documents(self, state: str | None, page: int) -> SeedList:
+        """A page of the seeds."""
+        return self._shelf.seeds(state, page)
+
+    def document(self, hash: str, page: int) -> SeedPage | DocumentPage | None:
+        """A seed or document, or None."""
+        return self._shelf.get(hash, page)
+
+    def document_turtle(self, hash: str) -> bytes | None:
+        """A seed or document as Turtle, or None."""
+        return self._shelf.turtle(hash)
+
+    def _files(self, name: str) -> GraphFiles:
+        return GraphFiles(self.settings.layout.provider(name))
+
+    def _registered(self) -> Roster | None:
+        """The registry, once it could be read."""
+        if self._roster is None:
+            try:
+                self._roster = Roster(self.settings.registry)
+            except RegistryError:
+                return None
+        self._roster.refresh()
+        return self._roster
+
+
+@contextmanager
+def _told(name: str, n: int) -> Iterator[None]:
+    """Tell damage as the web front does."""
+    try:
+        yield
+    except DamageError as error:
+        message = f"Version {n} of {name} cannot be given: {error.message}; `harvest rebuild {name}` mends it."
+        raise DamagedData(message) from error
+
+
+def _chunks(path: Path, room: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                yield chunk
+    finally:
+        shutil.rmtree(room, ignore_errors=True)

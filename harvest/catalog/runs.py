@@ -1,0 +1,75 @@
+"""Runs, versions and statistics of the ledger as reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from harvest.ledger import ProviderRecord, Run, StepRecord, VersionRecord
+from harvest.model import Finding, Statistics
+from harvest.model.seeds import public
+from sparql.reports import DumpReport, FindingReport, RunReport, StepReport, VersionReport
+
+
+def run_report(run: Run) -> RunReport:
+    """The report of a run."""
+    return RunReport(
+        id=run.id,
+        started=run.started,
+        ended=run.ended,
+        outcome=run.outcome,
+        dataset=run.dataset,
+        modified=run.modified,
+        coverage=run.coverage,
+        version=run.version,
+        added=run.added,
+        removed=run.removed,
+        vanished_subjects=run.vanished,
+        dumps=tuple(DumpReport(**dump | {"url": public(dump["url"])}) for dump in run.dumps),
+        findings=tuple(finding_report(finding) for finding in run.findings),
+        steps=tuple(_step(step) for step in run.steps),
+    )
+
+
+def _step(step: StepRecord) -> StepReport:
+    seconds = None if step.ended is None else round((step.ended - step.started).total_seconds(), 3)
+    return StepReport(step.name, step.started, step.ended, seconds, step.broken, step.figures)
+
+
+def version_report(version: VersionRecord) -> VersionReport:
+    """The report of a version."""
+    return VersionReport(
+        n=version.n,
+        run=version.run,
+        at=version.at,
+        coverage=version.coverage,
+        dataset=version.dataset,
+        modified=version.modified,
+        added=version.added,
+        removed=version.removed,
+        triples=version.triples,
+        sha256=version.digest,
+    )
+
+
+def finding_report(finding: Finding) -> FindingReport:
+    """The report of a finding."""
+    return FindingReport(**asdict(finding))
+
+
+def statistics_object(record: ProviderRecord, statistics: Statistics) -> dict[str, Any]:
+    """The statistics of a provider's current version as JSON, what is most frequent first."""
+    return {
+        "name": record.name,
+        "graph": record.graph,
+        "version": record.version,
+        "triples": statistics.triples,
+        "subjects": statistics.subjects,
+        "properties": [{"property": iri, "triples": n} for iri, n in _by_count(statistics.properties)],
+        "classes": [{"class": iri, "entities": n} for iri, n in _by_count(statistics.classes)],
+    }
+
+
+def _by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -1,0 +1,99 @@
+"""`harvest check`: what a pull request on the registry is told."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from harvest.config.registry import check_registry
+from harvest.config.settings import Settings
+from harvest.errors import HarvestError
+from harvest.model import Finding, Provider
+from harvest.pipeline import dumps, preview, refused
+
+PARALLEL = 8
+"""Descriptions asked for at once."""
+
+
+def check_offline(path: Path) -> dict[str, Any]:
+    """Whether all of a registry file would be harvested as far as it tells itself, with every problem's place; JSON."""
+    registry, findings = check_registry(path)
+    providers = registry.providers if registry else ()
+    findings += [finding for finding in (_refusal(path, provider) for provider in providers) if finding]
+    return _summed(
+        {
+            "ok": registry is not None and not any(finding.fatal for finding in findings),
+            "registry": str(path),
+            "findings": [asdict(finding) for finding in findings],
+            "providers": [_provider(provider) for provider in providers],
+        }
+    )
+
+
+def check_online(path: Path, settings: Settings) -> dict[str, Any]:
+    """The same, and what would be harvested from each provider now; every dump is asked for."""
+    report = check_offline(path)
+    registry, _ = check_registry(path)
+    if registry is None:
+        return report
+    with ThreadPoolExecutor(PARALLEL) as threads:
+        looked = list(threads.map(partial(_looked, settings), registry.providers))
+    report["providers"] = looked
+    report["ok"] = report["ok"] and not any(f["fatal"] for item in looked for f in item["findings"])
+    return _summed(report)
+
+
+def _summed(report: dict[str, Any]) -> dict[str, Any]:
+    """The report with its figures."""
+    datasets = [dataset for item in report["providers"] for dataset in item.get("datasets", ())]
+    findings = [*report["findings"], *(f for item in report["providers"] for f in item.get("findings", ()))]
+    fatal = sum(finding["fatal"] for finding in findings)
+    figures = {
+        "providers": len(report["providers"]),
+        "datasets": len(datasets),
+        "dumps": len({url for dataset in datasets for url in dataset["dumps"]}),
+        "errors": fatal,
+        "notes": len(findings) - fatal,
+    }
+    return report | {"summary": figures}
+
+
+def _refusal(path: Path, provider: Provider) -> Finding | None:
+    """Why an entry that is right as such will not be harvested."""
+    found = refused(provider) if provider.enabled else None
+    return None if found is None else Finding(found[0], found[1], str(path), provider.line, 1, fatal=True)
+
+
+def _looked(settings: Settings, provider: Provider) -> dict[str, Any]:
+    entry = _provider(provider) | {"datasets": [], "findings": []}
+    if refused(provider):
+        return entry  # it is told with its place in the registry
+    try:
+        description = preview(settings, provider)
+        findings = (*description.findings, *dumps(settings, provider, description))
+    except HarvestError as error:
+        place = {"url": error.url, "line": error.line, "column": error.column, "excerpt": error.excerpt}
+        failure = {"kind": error.kind, "message": error.message, "fatal": True}
+        return entry | {"findings": [failure | place]}
+    return entry | {
+        "datasets": [asdict(dataset) | {"modified": _iso(dataset.modified)} for dataset in description.datasets],
+        "findings": [asdict(finding) for finding in sorted(findings, key=lambda finding: not finding.fatal)],
+    }
+
+
+def _provider(provider: Provider) -> dict[str, Any]:
+    return {
+        "name": provider.name,
+        "source": provider.source.value,
+        "url": provider.url or None,
+        "modified": _iso(provider.modified),
+        "enabled": provider.enabled,
+    }
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,238 @@
+"""What commands print for people: tables, progress, logs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Final
+
+from rich.console import Console
+
+from harvest.cli.tables import Column, Kind, table
+from sparql.reports import FindingReport, ProviderReport, RunReport, StepReport, VersionReport
+
+CHECKED: Final = 10
+"""Datasets and findings of one provider that a check prints."""
+
+PIPED: Final = 10_000
+"""Characters of a line where nobody sees a width: a row is a line then, whatever is in it."""
+
+OUT = Console(highlight=False, width=None if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPED)
+ERR = Console(stderr=True, highlight=False)
+
+REASONS = 20
+"""Datasets of a provider of which `harvest run` says why nothing is harvested."""
+
+_COLOURS = {
+    "waiting": "yellow",
+    "committed": "green",
+    "idle": "green",
+    "unchanged": "cyan",
+    "held": "yellow",
+    "failed": "red",
+    "failing": "red",
+    "harvesting": "blue",
+    "disabled": "dim",
+}
+
+_STATUS = (
+    Column("provider"),
+    Column("state"),
+    Column("version", Kind.FIGURE),
+    Column("triples", Kind.FIGURE),
+    Column("modified", Kind.TIME),
+    Column("last run", Kind.TIME),
+    Column("outcome", spare=True),
+    Column("next check", Kind.TIME, spare=True),
+)
+_HISTORY = (
+    Column("version", Kind.FIGURE),
+    Column("filed", Kind.TIME),
+    Column("coverage", spare=True),
+    Column("added", Kind.FIGURE),
+    Column("removed", Kind.FIGURE),
+    Column("triples", Kind.FIGURE),
+    Column("modified", Kind.TIME, spare=True),
+)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, str], None]]:
+    """A callback that shows which provider is at which step, on a terminal alone."""
+    if not ERR.is_terminal:
+        yield lambda provider, step: None
+        return
+    with ERR.status("starting") as line:
+        yield lambda provider, step: line.update(f"{provider}: {step}")
+
+
+def results(answer: Mapping[str, Any]) -> None:
+    """What became of each provider."""
+    for item in answer["results"]:
+        outcome = item["outcome"]
+        figures = f"  +{item['added']} -{item['removed']}  version {item['version']}" if item.get("version") else ""
+        dataset = f"  {_plain(item['dataset'])}" if item.get("dataset") else ""
+        shown = f"[bold]{item['name']}[/]  [{_COLOURS.get(outcome, 'default')}]{outcome}[/]{figures}{dataset}"
+        OUT.print(shown, soft_wrap=True)
+        if item["finding"]:
+            _finding(FindingReport(**item["finding"]))
+        _reasons(item.get("reasons", ()))
+    if not answer["results"] and answer["ok"]:
+        OUT.print("nothing to do")
+
+
+def _reasons(datasets: Sequence[Mapping[str, Any]]) -> None:
+    """Why nothing is harvested of datasets."""
+    for each in datasets[:REASONS]:
+        OUT.print(f"  {_plain(each['iri'])}: {_plain(each['reason'])}", soft_wrap=True)
+        for finding in each["findings"]:
+            _finding(FindingReport(**finding))
+    if len(datasets) > REASONS:
+        OUT.print(f"  and {len(datasets) - REASONS} more datasets; `harvest status --json` has them all")
+
+
+def rebuilt(answer: Mapping[str, Any]) -> None:
+    """Which versions were made again."""
+    for item in answer["results"]:
+        same = "[green]same[/]" if item["same"] else "[red]differs[/]"
+        OUT.print(f"[bold]{item['name']}[/]  version {item['version']}  {item['triples']} triples  {same}")
+
+
+def mended(answer: Mapping[str, Any]) -> None:
+    """What was damaged, and whether it still is."""
+    for item in answer["results"]:
+        mark = "[green]mended[/]" if item["mended"] else "[red]not mended[/]"
+        OUT.print(
+            f"{mark} {item['provider'] or '(instance)'}  {item['what']}: {_plain(item['detail'])}", soft_wrap=True
+        )
+    if not answer["results"]:
+        OUT.print("nothing is damaged")
+
+
+def files(answer: Mapping[str, Any]) -> None:
+    """Which files were written."""
+    for item in answer["results"]:
+        OUT.print(item["file"])
+    if not answer["results"] and answer["ok"]:
+        OUT.print("all exports are current")
+
+
+def proofs(answer: Mapping[str, Any]) -> None:
+    """What was checked."""
+    for item in answer["results"]:
+        mark = "[green]ok  [/]" if item["holds"] else "[red]FAIL[/]"
+        OUT.print(
+            f"{mark} {item['provider'] or '(instance)'}  {item['what']}: {_plain(item['detail'])}", soft_wrap=True
+        )
+
+
+def check(report: Mapping[str, Any], everything: bool = False) -> None:
+    """What is right and wrong with a registry: the figures first, then the first rows of each provider, or all."""
+    _summary(report["summary"], online=any("datasets" in provider for provider in report["providers"]))
+    for finding in report["findings"]:
+        place = ":".join(str(part) for part in (finding["url"], finding["line"], finding["column"]) if part)
+        message = finding["message"]
+        colour = "red" if finding["fatal"] else "yellow"
+        text = message if place and message.startswith(place) else f"{place}: {message}" if place else message
+        OUT.print(f"[{colour}]{_plain(text)}[/]", soft_wrap=True)
+    for provider in report["providers"]:
+        where = provider["url"] or "(written by SPARQL updates; nothing is fetched)"
+        OUT.print(f"[bold]{provider['name']}[/]  {provider['source']} {where}", soft_wrap=True)
+        findings, datasets = provider.get("findings", ()), provider.get("datasets", ())
+        for finding in findings if everything else findings[:CHECKED]:
+            _finding(FindingReport(**finding))
+        _more(len(findings), "finding", everything)
+        for dataset in datasets if everything else datasets[:CHECKED]:
+            date, dumps = dataset["modified"] or "unknown", _count(dataset["dumps"], "dump")
+            told = f"{dataset['coverage']}, modified {date}, {dumps}"
+            OUT.print(f"  would harvest {_plain(dataset['iri'])}: {told}", soft_wrap=True)
+        _more(len(datasets), "dataset", everything)
+    OUT.print("[green]the registry is good[/]" if report["ok"] else "[red]the registry is not good[/]")
+
+
+def _summary(figures: Mapping[str, int], online: bool) -> None:
+    """One line with the figures of a check."""
+    told = [f"{figures['providers']:,} provider{'s' * (figures['providers'] != 1)}"]
+    if online:
+        told += [f"{figures[key]:,} {key if figures[key] != 1 else key[:-1]}" for key in ("datasets", "dumps")]
+    told += [f"{figures[key]:,} {key if figures[key] != 1 else key[:-1]}" for key in ("errors", "notes")]
+    OUT.print(", ".join(told), soft_wrap=True)
+
+
+def _count(items: Sequence[object], noun: str) -> str:
+    return f"{len(items):,} {noun}{'s' * (len(items) != 1)}"
+
+
+def _more(number: int, noun: str, everything: bool) -> None:
+    if number > CHECKED and not everything:
+        OUT.print(f"  and {number - CHECKED:,} more {noun}s; `--all` shows them", soft_wrap=True)
+
+
+def status(providers: Sequence[ProviderReport]) -> None:
+    """The state of every provider as a table, and under it what is wrong."""
+    rows = []
+    for item in providers:
+        last = item.last_run
+        step = last.step if last and item.state == "harvesting" else None
+        shown = f"[{_COLOURS.get(item.state, 'default')}]{item.state}{f': {step}' if step else ''}[/]"
+        figures = str(item.version), f"{item.triples:,}"
+        ran = _moment(last.ended if last else None), (last.outcome if last else None) or "-"
+        rows.append((item.name, shown, *figures, _moment(item.modified), *ran, _moment(item.next_check)))
+    OUT.print(table(_STATUS, rows, OUT.width))
+    for item in providers:
+        for finding in item.findings:
+            OUT.print(f"[bold]{item.name}[/]", end="")
+            _finding(finding)
+
+
+def history(
+    versions: Sequence[VersionReport], runs: Sequence[RunReport], findings: Sequence[FindingReport] = ()
+) -> None:
+    """Versions, the runs that made none, and what is to be told now."""
+    rows = []
+    for item in versions:
+        counts = (f"+{item.added:,}", f"-{item.removed:,}", f"{item.triples:,}")
+        rows.append((str(item.n), _moment(item.at), item.coverage, *counts, _moment(item.modified)))
+    OUT.print(table(_HISTORY, rows, OUT.width))
+    for run in runs:
+        if run.outcome != "committed":
+            outcome = run.outcome or "running"
+            OUT.print(f"run {run.id}  {_moment(run.started)}  [{_COLOURS.get(outcome, 'default')}]{outcome}[/]")
+            _steps(run.steps)
+            for finding in run.findings:
+                _finding(finding)
+    for finding in findings:
+        _finding(finding)
+
+
+def _steps(steps: Sequence[StepReport]) -> None:
+    """What a run did, and how long each step took; those of no time to speak of are left out."""
+    told = [
+        f"{step.name} {'so far' if step.seconds is None else format(step.seconds, '.1f') + ' s'}"
+        + (" (broken off)" if step.broken else "")
+        for step in steps
+        if step.seconds is None or step.broken or step.seconds >= 0.1
+    ]
+    if told:
+        OUT.print(f"  {', '.join(told)}", soft_wrap=True, style="dim")
+
+
+def _moment(moment: datetime | None) -> str:
+    """A time as people read it, to the second, in UTC."""
+    return "-" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def _finding(finding: FindingReport) -> None:
+    place = f" (line {finding.line}, column {finding.column})" if finding.line else ""
+    colour = "red" if finding.fatal else "yellow"
+    OUT.print(f"  [{colour}]{finding.kind}[/]{place}: {_plain(finding.message)}", soft_wrap=True)
+    if finding.excerpt:
+        OUT.print(f"    {_plain(finding.excerpt)}", soft_wrap=True, style="dim")
+
+
+def _plain(text: str) -> str:
+    """Text that is not markup, whatever brackets it holds."""
+    return text.replace("[", "\\[")

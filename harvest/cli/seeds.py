@@ -1,0 +1,177 @@
+"""The `harvest seeds` commands: the seed list, and the documents that come of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from rich.markup import escape
+
+from harvest.cli.command import as_json, configured, order, print_list, settings_of
+from harvest.cli.output import OUT
+from harvest.config.settings import Settings
+from harvest.model import Status
+from sparql.reports import SeedReport, iso, to_json
+
+_COLOURS = {"parsed": "green", "depleted": "green", "cleaned": "green", "added": "dim", "downloading": "yellow"}
+
+DAY: Final = 86400.0
+_DAYS: Final = click.FloatRange(0, 36500, min_open=True)
+
+interval_option = click.option(
+    "--interval", type=_DAYS, default=None, metavar="DAYS", help="Download again after so many days."
+)
+
+
+@click.group()
+def seeds() -> None:
+    """The seed list: documents that are downloaded and washed without belonging to a provider."""
+
+
+@seeds.command()
+@click.argument("uris", nargs=-1, required=True, metavar="URL...")
+@interval_option
+@as_json
+@configured
+def add(uris: tuple[str, ...], interval: float | None, config: Path | None, as_json: bool) -> None:
+    """Put URIs on the seed list; relative ones are counted, and never fetched."""
+    _add(settings_of(config), enumerate(uris, 1), interval, as_json, "argument")
+
+
+@seeds.command("import")
+@click.argument("file", type=click.File("rb"))
+@interval_option
+@as_json
+@configured
+def import_(file: Iterable[bytes], interval: float | None, config: Path | None, as_json: bool) -> None:
+    """Put the URIs of FILE (or - for standard input) on the seed list: one a line; # begins a comment line."""
+    _add(settings_of(config), _lines(file), interval, as_json, "line")
+
+
+def _lines(file: Iterable[bytes]) -> Iterator[tuple[int, str]]:
+    """Yield the lines that hold something, each with its number from 1."""
+    for number, line in enumerate(file, 1):
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape").strip()
+        if text and not text.startswith("#"):
+            yield number, text
+
+
+def _add(
+    settings: Settings, given: Iterable[tuple[int, str]], interval: float | None, as_json: bool, what: str
+) -> None:
+    """Register URIs, and tell what became of each kind."""
+    from harvest.cli.seedlist import register  # opens the ledger; `--help` need not wait for that
+
+    report = register(settings, given, None if interval is None else interval * DAY)
+    if as_json:
+        click.echo(json.dumps(report, indent=2))
+    else:
+        _show_added(report, what)
+    if report["refused"]:
+        sys.exit(1)
+
+
+@seeds.command("list")
+@click.option("--state", type=click.Choice([status.value for status in Status]), default=None, help="Only those in it.")
+@as_json
+@configured
+def list_(state: str | None, config: Path | None, as_json: bool) -> None:
+    """List the seeds with their states."""
+    from harvest.cli.seedlist import listed
+
+    found = listed(settings_of(config), state)
+    if as_json:
+        print_list(map(to_json, found))
+    else:
+        _show_listed(found)
+
+
+@seeds.command()
+@click.argument("uri", metavar="URL")
+@configured
+def remove(uri: str, config: Path | None) -> None:
+    """Take a URI off the seed list; what was downloaded stays."""
+    from harvest.cli.seedlist import remove as take_off
+
+    take_off(settings_of(config), uri)
+
+
+@seeds.command()
+@click.argument("uris", nargs=-1, metavar="[URL...]")
+@as_json
+@configured
+def run(uris: tuple[str, ...], config: Path | None, as_json: bool) -> None:
+    """Download and wash seeds now and once: those given whatever their dates, or all that are stale."""
+    order(settings_of(config), "seeds run", uris, as_json, _show_results)
+
+
+@seeds.command()
+@click.argument("hash_", metavar="HASH")
+@as_json
+@configured
+def load(hash_: str, config: Path | None, as_json: bool) -> None:
+    """Put a clean document, or all that a seed, download or entry gave, into graphs of their own."""
+    order(settings_of(config), "seeds load", (hash_,), as_json, _show_graphs)
+
+
+@seeds.command()
+@click.argument("hash_", metavar="HASH")
+@as_json
+@configured
+def unload(hash_: str, config: Path | None, as_json: bool) -> None:
+    """Take what `load` put into graphs out again."""
+    order(settings_of(config), "seeds unload", (hash_,), as_json, _show_graphs)
+
+
+def _show_added(report: Mapping[str, Any], what: str) -> None:
+    """How many URIs were registered, and the numbers of those that will never be fetched or were refused."""
+    for item in report["refusals"]:
+        OUT.print(
+            f"[red]{what} {item['number']} refused[/]: {escape(item['reason'])}: {escape(item['uri'])}", soft_wrap=True
+        )
+    for item in report["relatives"]:
+        OUT.print(
+            f"[yellow]{what} {item['number']} is relative[/], never fetched: {escape(item['uri'])}", soft_wrap=True
+        )
+    for name, printed in (("refused", "refusals"), ("relative", "relatives")):
+        if report[name] > len(report[printed]):
+            OUT.print(f"... and {report[name] - len(report[printed]):,} more {name}")
+    counts = ", ".join(f"{report[name]:,} {name}" for name in ("added", "known", "relative", "refused"))
+    OUT.print(counts)
+
+
+def _show_listed(seeds: Iterable[SeedReport]) -> None:
+    """One line a seed: its hash, its state, when it was last downloaded, its URI; and how many there are."""
+    number = relative = 0
+    for seed in seeds:
+        number += 1
+        relative += seed.relative
+        when = iso(seed.processed)[:16] if seed.processed else "-"
+        note = " (relative)" if seed.relative else " (stale)" if seed.stale else ""
+        # Not by rich: it takes 10 s for 100,000 lines.
+        click.echo(f"{seed.hash}  {seed.status:<12} {when:<16}  {seed.uri}{note}")
+    click.echo(f"{number:,} seeds, {relative:,} of them relative")
+
+
+def _show_results(answer: Mapping[str, Any]) -> None:
+    """What became of each seed."""
+    for item in answer["results"]:
+        colour = "red" if item["problem"] else _COLOURS.get(item["status"], "default")
+        figures = f"  {item['statements']:,} statements" if item.get("statements") else ""
+        dropped = f", {item['dropped']:,} dropped" if item.get("dropped") else ""
+        uri = escape(item.get("uri", item["hash"]))
+        OUT.print(f"[{colour}]{item['status']:<12}[/] {uri}{figures}{dropped}", soft_wrap=True)
+        if item["problem"]:
+            OUT.print(f"  {escape(item['problem'])}", soft_wrap=True)
+    if not answer["results"] and answer["ok"]:
+        OUT.print("nothing to do")
+
+
+def _show_graphs(answer: Mapping[str, Any]) -> None:
+    """Which graphs were written."""
+    for item in answer["results"]:
+        click.echo(item["graph"])

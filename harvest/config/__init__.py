@@ -1,0 +1,1 @@
+"""Settings and registry: reading them with line numbers, and writing them back; the YAML is in `config/`."""

@@ -1,0 +1,91 @@
+"""The paths of an instance below its data directory: no other module of `harvest` puts them together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderLayout:
+    """
+    The paths of a provider's snapshot and changes (`harvest.revise.versions`).
+
+    Attributes:
+        folder: The provider's folder.
+    """
+
+    folder: Path
+
+    @property
+    def snapshot(self) -> Path:
+        """The link to the current snapshot."""
+        return self.folder / "snapshot.nq"
+
+    def snapshot_of(self, n: int) -> Path:
+        """The snapshot of version `n`."""
+        return self.folder / f"snapshot-{n:06d}.nq"
+
+    @property
+    def changes(self) -> Path:
+        """The folder of the changes."""
+        return self.folder / "changes"
+
+    def change(self, n: int) -> Path:
+        """The change of version `n`."""
+        return self.changes / f"{n:06d}.nqud.gz"
+
+    def since(self, base: int, version: int) -> Path:
+        """The folder of the changes after version `base` up to `version` as one."""
+        return self.folder / f"since-{base:06d}-{version:06d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """
+    The paths of a data directory.
+
+    Below `content` the layout is that of an archive (`harvest.archive.layout`), below `store` that of
+    `sparql.store.layout`, below `cache` that of `sparql.cache`; these take the folder from here.
+
+    Attributes:
+        data: The data directory.
+
+    Source: ARCHITECTURE, "On disk".
+    """
+
+    data: Path
+
+    @property
+    def ledger(self) -> Path:
+        """The SQLite file (`harvest.ledger`)."""
+        return self.data / "ledger.sqlite"
+
+    @property
+    def content(self) -> Path:
+        """Filed bytes and provenance logs (`harvest.archive`)."""
+        return self.data / "content"
+
+    @property
+    def providers(self) -> Path:
+        """One folder a provider."""
+        return self.data / "providers"
+
+    def provider(self, name: str) -> ProviderLayout:
+        """The snapshot and the changes of a provider."""
+        return ProviderLayout(self.providers / name)
+
+    @property
+    def store(self) -> Path:
+        """The working store and its generations (`sparql.store`)."""
+        return self.data / "store"
+
+    @property
+    def cache(self) -> Path:
+        """Remembered query results (`sparql.cache`)."""
+        return self.data / "cache"
+
+    @property
+    def scratch(self) -> Path:
+        """Temporary folders; emptied at each start."""
+        return self.data / "scratch"

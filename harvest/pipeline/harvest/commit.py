@@ -1,0 +1,171 @@
+"""
+Committing: a version is filed, loaded and published, in an order that a crash at any point cannot harm.
+
+    1  file-change    the delta, and the snapshot where there is one, stand under their final names
+    2  file-version   the ledger says `loading`: from here on the version will be committed, after a crash too
+    3  load           the working store gets the delta, which is counted meanwhile; doing it twice does no harm
+    4  describe       the run is written to the metadata graph
+    5  publish        a generation with the new version becomes the current one
+    6  commit         the ledger says `committed`
+    7  adopt          snapshot.nq points to the new version
+
+A crash before 2 leaves the last version and files that the next start sweeps away; a crash after 2 is finished from the
+filed delta (`harvest.pipeline.harvest.recovery`). What fails from 3 to 5 takes the working store back to the current
+generation (`harvest.pipeline.publishing`), so that others publish meanwhile.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import structlog
+
+from harvest.archive.layout import sync_folder
+from harvest.archive.provenance import facts_of
+from harvest.ledger import VersionRecord
+from harvest.model import RULES, Announcement, Delta, Document, Snapshot
+from harvest.pipeline.commits import Commit, change_digest, statements, used
+from harvest.pipeline.harvest.counting import counting
+from harvest.pipeline.harvest.load import Loadable, load
+from harvest.pipeline.instance import Instance
+from harvest.pipeline.metadata import write_version
+from harvest.pipeline.run_progress import RunProgress
+from harvest.revise import delta as deltas
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """
+    What a version is made of.
+
+    Attributes:
+        documents: The dumps that were washed, in order, with their contexts.
+        mirrored: Whether the graph becomes exactly the input.
+        inherits: Whether blank nodes whose names hold no dataset counted as of this one.
+    """
+
+    documents: tuple[Document, ...]
+    mirrored: bool
+    inherits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """
+    What is to become a provider's next version.
+
+    Attributes:
+        announcement: Where it comes from.
+        run: Ledger key of the run.
+        delta: What it changes.
+        snapshot: The whole graph afterwards, in a temporary file, or None for a partial input.
+        input: The washed dumps as they stand in the graph: what the replaced subjects are like afterwards.
+        triples: In the graph afterwards.
+        made: What it is made of.
+    """
+
+    announcement: Announcement
+    run: int
+    delta: Delta
+    snapshot: Snapshot | None
+    input: Path
+    triples: int
+    made: Inputs
+
+
+def commit(instance: Instance, candidate: Candidate, room: Path, progress: RunProgress) -> VersionRecord:
+    """File, load and publish a version."""
+    name = candidate.announcement.provider
+    version = _numbered(instance, candidate)
+    files = instance.files(name)
+    files.prepare()
+    progress.step("file-change")
+    deltas.write(candidate.delta, files.change(version.n))
+    if candidate.snapshot is not None:
+        candidate.snapshot.path.replace(files.snapshot_file(version.n))
+    for folder in (files.folder, files.layout.changes):
+        sync_folder(folder)
+    progress.record(bytes=files.change(version.n).stat().st_size)
+    progress.step("file-version")
+    instance.ledger.file_version(version)
+    # A full input may have become the snapshot.
+    after = candidate.input if candidate.snapshot is None else files.snapshot_file(version.n)
+    with instance.writing:
+        finish(instance, version, Loadable(candidate.delta, after), progress)
+    return version
+
+
+def _numbered(instance: Instance, candidate: Candidate) -> VersionRecord:
+    announcement = candidate.announcement
+    record = instance.ledger.provider(announcement.provider)
+    assert record is not None
+    version = VersionRecord(
+        provider=record.name,
+        n=record.version + 1,
+        run=candidate.run,
+        state="loading",
+        at=instance.clock(),
+        coverage=announcement.dataset.coverage,
+        dataset=announcement.dataset.iri,
+        modified=announcement.dataset.modified,
+        added=candidate.delta.added_triples,
+        removed=candidate.delta.removed_triples,
+        triples=candidate.triples,
+        digest=candidate.snapshot.digest if candidate.snapshot else None,
+    )
+    facts = statements(_commit_of(version, record.graph, candidate), instance.settings.base_url)
+    return replace(version, facts=facts_of(facts))
+
+
+def _commit_of(version: VersionRecord, graph: str, candidate: Candidate) -> Commit:
+    """What the provenance log says of a version, so that it can be made again from the filed bytes."""
+    dumps, contexts = used(candidate.made.documents)
+    return Commit(
+        provider=version.provider,
+        n=version.n,
+        graph=graph,
+        at=version.at,
+        coverage=candidate.announcement.dataset.coverage,
+        mirrored=candidate.made.mirrored,
+        dataset=candidate.announcement.dataset.iri,
+        modified=version.modified,
+        triples=version.triples,
+        added=version.added,
+        removed=version.removed,
+        snapshot=version.digest,
+        change=None if candidate.snapshot else change_digest(candidate.delta),
+        dumps=dumps,
+        contexts=contexts,
+        rules=RULES,
+        inherits=candidate.made.inherits,
+    )
+
+
+def finish(instance: Instance, version: VersionRecord, loadable: Loadable, progress: RunProgress) -> None:
+    """Steps 3 to 7; each may be done again."""
+    files = instance.files(version.provider)
+    run = instance.ledger.run(version.run)
+    announcement = None
+    if run is not None and run.announcement is not None:
+        announcement = instance.ledger.announcements.get(run.announcement)
+    with instance.changing():
+        progress.step("load")
+        with ThreadPoolExecutor(1) as beside:
+            statistics = beside.submit(counting(instance, version, loadable))
+            load(instance, version, loadable)
+        instance.ledger.figures.put(version.provider, version.n, statistics.result())
+        progress.record(triples=version.triples)
+        progress.step("describe")
+        write_version(instance, version, announcement)
+        progress.step("publish")
+        progress.record(generation=instance.publish())
+    progress.step("commit")
+    instance.ledger.commit_version(version, announcement, instance.clock())
+    instance.crawl.noted()
+    instance.on_step(version.provider, "adopt")
+    if files.snapshot_file(version.n).exists():
+        files.adopt(version.n)

@@ -1,0 +1,263 @@
+"""Harvesting: the filed dumps of an announcement become a version, or the reason why not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harvest.errors import HarvestError, StoppedError, WashError
+from harvest.ledger import ProviderRecord
+from harvest.model import (
+    Announcement,
+    Capture,
+    Coverage,
+    Delta,
+    Document,
+    Finding,
+    Outcome,
+    Provider,
+    Snapshot,
+    Source,
+)
+from harvest.pipeline.harvest import mirroring, older_names, repeat, verdict, washing
+from harvest.pipeline.harvest.commit import Candidate, Inputs, commit
+from harvest.pipeline.harvest.look import as_finding
+from harvest.pipeline.instance import Instance
+from harvest.pipeline.metadata import write_run
+from harvest.pipeline.run_progress import RunProgress
+from harvest.pipeline.seeds.dump_records import DumpRecords
+from harvest.pipeline.trouble import is_stuck
+from harvest.revise import lines, replace
+from harvest.revise.partial import partial
+from harvest.revise.replace import Revision
+from harvest.revise.target import Origin
+from harvest.wash.canonical import Washed
+
+
+@dataclass(slots=True)
+class Harvest:
+    """
+    One run over one announcement.
+
+    Attributes:
+        instance: The tools.
+        provider: As registered now.
+        announcement: What is harvested; its captures are filed.
+        record: What the ledger knows of the provider.
+        progress: The progress of the run.
+        mirrored: Whether the graph becomes exactly the input; the description may change while the run goes on.
+        left: Datasets that had left the description when the run began, by IRI.
+        findings: What was noticed so far.
+    """
+
+    instance: Instance
+    provider: Provider
+    announcement: Announcement
+    record: ProviderRecord
+    progress: RunProgress
+    mirrored: bool
+    left: tuple[str, ...]
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def run(self) -> int:
+        """Ledger key of the run."""
+        return self.progress.run
+
+    @property
+    def is_update(self) -> bool:
+        """Whether an operator's update made the dump: then it is the whole graph, on purpose, and never tried again."""
+        return self.provider.source is Source.UPDATES and self.announcement.dataset.iri == self.record.graph
+
+    def facts(self) -> dict[str, Any]:
+        """What the ledger files of the run, whatever its outcome."""
+        dumps = [
+            {"url": c.url, "sha256": c.digest, "bytes": c.length, "media_type": c.media_type}
+            for c in self.announcement.captures
+        ]
+        return {"dumps": dumps, "findings": tuple(self.findings)}
+
+
+def harvest(instance: Instance, announcement: Announcement, provider: Provider) -> Outcome:
+    """
+    Harvest one announcement whose dumps are filed; the outcome is in the ledger when this returns.
+
+    Raises:
+        HarvestError: A version is filed, but could not be loaded, or the instance shuts down.
+    """
+    record = instance.ledger.provider(announcement.provider)
+    assert record is not None
+    if repeat.failed_before(instance, announcement):
+        return Outcome.FAILED
+    job = _job(instance, announcement, provider, record)
+    try:
+        outcome = _unchanged(job, 0) if _changes_nothing(job) else _harvested(job)
+    except StoppedError as error:
+        job.findings.append(Finding("interrupted", error.message))
+        instance.ledger.end_run(job.run, Outcome.FAILED, instance.clock(), **job.facts())
+        raise
+    except HarvestError as error:
+        if is_stuck(instance, provider.name):
+            raise  # the version is filed, and will be loaded: nothing is to be downloaded again
+        outcome = _failed(job, error)
+    if outcome in (Outcome.COMMITTED, Outcome.UNCHANGED):
+        instance.ledger.drop_datasets(provider.name, job.left)
+        if job.mirrored:
+            instance.ledger.set_mirrored(provider.name, announcement.dataset.iri)
+    if outcome is not Outcome.COMMITTED:
+        write_run(instance, provider.name, job.run)
+    return outcome
+
+
+def _job(instance: Instance, announcement: Announcement, provider: Provider, record: ProviderRecord) -> Harvest:
+    ledger, dataset = instance.ledger, announcement.dataset
+    progress = _begun(instance, announcement)
+    if provider.source is Source.UPDATES and dataset.iri == record.graph:
+        return Harvest(instance, provider, announcement, record, progress, mirrored=True, left=())
+    mirrored = mirroring.is_mirrored(ledger, provider, dataset)
+    left = tuple(each.iri for each in mirroring.departed(ledger, record)) if mirrored else ()
+    return Harvest(instance, provider, announcement, record, progress, mirrored, left)
+
+
+def _begun(instance: Instance, announcement: Announcement) -> RunProgress:
+    """The run that the download began, or a new one."""
+    now = instance.clock()
+    run = instance.ledger.steps.resume(announcement.id, "check", now)
+    if run is None:
+        run = instance.ledger.start_run(announcement.provider, now, announcement, "check")
+    progress = RunProgress(instance, announcement.provider, run)
+    progress.begun("check")
+    return progress
+
+
+def _unchanged(job: Harvest, vanished: int) -> Outcome:
+    facts = job.facts() | {"vanished": vanished}
+    job.instance.ledger.unchanged(job.announcement, job.run, job.instance.clock(), **facts)
+    return Outcome.UNCHANGED
+
+
+def _changes_nothing(job: Harvest) -> bool:
+    """Whether the dumps are those of the last harvest, and the graph still is what that made of it."""
+    if job.is_update:
+        return False
+    job.findings += repeat.findings(job.instance.ledger, job.announcement)
+    return not job.left and repeat.is_in_the_graph(job.instance.ledger, job.record, job.announcement, job.mirrored)
+
+
+def _harvested(job: Harvest) -> Outcome:
+    with job.instance.room() as room:
+        washed, documents = _wash(job, room)
+        if washed.snapshot.triples == 0 and not job.is_update:
+            raise WashError("the dumps hold no triple; nothing was changed", url=job.announcement.dataset.dumps[0])
+        revision, snapshot = _revise(job, washed.snapshot, room)
+        delta = revision.delta
+        counts = {"added": delta.added_triples, "removed": delta.removed_triples}
+        job.progress.record(**counts, **({"vanished_subjects": revision.vanished} if revision.vanished else {}))
+        if delta.added_triples == delta.removed_triples == 0:
+            return _unchanged(job, revision.vanished)
+        if _too_much(job, delta):
+            return _held(job, revision)
+        triples = job.record.triples + delta.added_triples - delta.removed_triples
+        job.instance.ledger.note_run(job.run, **job.facts(), vanished=revision.vanished)
+        made = Inputs(tuple(documents), job.mirrored, _origin(job).inherits)
+        candidate = Candidate(job.announcement, job.run, delta, snapshot, revision.input, triples, made)
+        commit(job.instance, candidate, room, job.progress)
+        return Outcome.COMMITTED
+
+
+def _wash(job: Harvest, room: Path) -> tuple[Washed, list[Document]]:
+    job.progress.step("wash")
+    graph = job.instance.settings.graph(job.provider.name)
+    records, captures = DumpRecords(job.instance, job.provider.name), _captures(job)
+    urls = [capture.url for _, capture in captures]
+    given = [_document(job, capture, dataset) for dataset, capture in captures]
+    heard = job.progress.on_washing(records.on_washing(given, urls))
+    washed, documents = washing.union(job.instance, given, graph, room, heard)
+    job.progress.record_washed(washed, sum(capture.length for _, capture in captures))
+    records.washed(urls, washed.documents)
+    threshold = 0 if job.is_update else job.instance.settings.wash.threshold
+    if not job.is_update or captures[0][1].length:  # an update may empty the graph, and may lose nothing of it
+        verdict.check(documents, washed.documents, threshold)
+        job.findings += verdict.findings(documents, washed.documents, threshold)
+    return washed, documents
+
+
+def _captures(job: Harvest) -> list[tuple[str | None, Capture]]:
+    """The dumps of the announcement, each with its dataset; under mirroring with those of the other datasets."""
+    dataset = None if job.is_update else job.announcement.dataset.iri
+    captures: list[tuple[str | None, Capture]] = [(dataset, capture) for capture in job.announcement.captures]
+    if job.mirrored and not job.is_update:
+        captures += mirroring.other_captures(job.instance.ledger, job.announcement)
+    return [(dataset, capture) for dataset, capture in captures if capture.digest]
+
+
+def _document(job: Harvest, capture: Capture, dataset: str | None) -> Document:
+    assert capture.digest is not None
+    path = job.instance.content.path(capture.digest)
+    steady = dataset is not None and job.announcement.dataset.coverage is Coverage.FULL
+    return Document(path, capture.final_url, capture.media_type, dataset=dataset, steady=steady)
+
+
+def _origin(job: Harvest) -> Origin:
+    """Where the input is from."""
+    return older_names.origin(job.instance.ledger, job.provider.name, job.announcement.dataset)
+
+
+def _revise(job: Harvest, new: Snapshot, room: Path) -> tuple[Revision, Snapshot | None]:
+    """What the input changes, and the whole new graph where it was made on the way."""
+    job.progress.step("revise")
+    graph, origin = job.instance.settings.graph(job.provider.name), _origin(job)
+    if job.record.version == 0:
+        return replace.first(new, room), new
+    if job.announcement.dataset.coverage is Coverage.PARTIAL:
+        with job.instance.current(job.record, room) as current:
+            return partial(graph, new.path, current, room, origin), None
+    old = job.instance.whole(job.record, room)
+    if job.mirrored:
+        return replace.mirror(old, new.path, graph, room), new
+    revision = replace.full(old, new.path, graph, room, origin)
+    job.findings += older_names.findings(job.instance.ledger, job.provider.name, job.announcement.dataset)
+    assert revision.kept is not None
+    if revision.kept.stat().st_size == 0 and revision.input == new.path:
+        return revision, new
+    return revision, lines.union(room / "whole.nq", revision.input, revision.kept)
+
+
+def _too_much(job: Harvest, delta: Delta) -> bool:
+    """Whether the shrink guard holds this many removals; lines that only get names of the rules of now are none."""
+    guard, removed = job.instance.settings.guard, delta.removed_triples
+    if older_names.is_older(job.instance.ledger, job.provider.name, job.announcement.dataset):
+        removed -= older_names.renamed(delta, job.record.graph, _origin(job))
+    input = repeat.input_digest(capture for _, capture in _captures(job))
+    if job.is_update or job.instance.ledger.announcements.approved(job.announcement.id, input):
+        return False
+    return removed > max(guard.floor, guard.share * job.record.triples)
+
+
+def _held(job: Harvest, revision: Revision) -> Outcome:
+    guard, delta = job.instance.settings.guard, revision.delta
+    name = job.provider.name
+    message = (
+        f"{delta.removed_triples} of {job.record.triples} triples would be removed and {delta.added_triples} added; "
+        f"more than {guard.floor} and more than {guard.share:.0%} of the graph need approval: "
+        f"look at the dumps, then `harvest approve {name}`"
+    )
+    finding = Finding("held", message, job.announcement.dataset.iri, fatal=True)
+    job.findings.insert(0, finding)
+    counts = {"added": delta.added_triples, "removed": delta.removed_triples, "vanished": revision.vanished}
+    input = repeat.input_digest(capture for _, capture in _captures(job))
+    job.instance.ledger.announcements.hold(job.announcement.id, job.instance.clock(), finding, input)
+    job.instance.ledger.end_run(job.run, Outcome.HELD, job.instance.clock(), **job.facts(), **counts)
+    return Outcome.HELD
+
+
+def _failed(job: Harvest, error: HarvestError) -> Outcome:
+    """File a failure; the announcement is tried again later, for a provider may mend a dump under the same date."""
+    job.findings.insert(0, as_finding(error))
+    if job.is_update:  # its sender gets the reason
+        job.instance.ledger.announcements.settle(job.announcement.id, "failed")
+    else:
+        job.instance.ledger.announcements.postpone(job.announcement.id, job.instance.clock(), job.findings[0])
+    job.instance.ledger.end_run(job.run, Outcome.FAILED, job.instance.clock(), **job.facts())
+    return Outcome.FAILED

@@ -1,0 +1,98 @@
+"""Loading a version into the working store, the cheaper way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harvest.errors import DamageError
+from harvest.ledger import VersionRecord
+from harvest.model import Delta, Finding
+from harvest.pipeline.instance import Instance
+from sparql.store.base import Change
+from sparql.store.embedded import cheaper_to_rebuild
+
+
+@dataclass(frozen=True, slots=True)
+class Loadable:
+    """
+    What is to be loaded.
+
+    Attributes:
+        delta: What changes.
+        after: Sorted lines of at least the changed subjects afterwards; see `sparql.store.base.Change`.
+    """
+
+    delta: Delta
+    after: Path
+
+
+def load(instance: Instance, version: VersionRecord, loadable: Loadable) -> None:
+    """Bring the provider's graph in the working store to a filed version; doing it again does no harm."""
+    delta = loadable.delta
+    change = Change(delta.removed, delta.added, delta.removed_triples, delta.added_triples, loadable.after)
+    total = sum(provider.triples for provider in instance.ledger.providers())
+    if cheaper_to_rebuild(change, version.triples + version.removed - version.added, total):
+        _rebuild(instance, version)
+    else:
+        instance.store.apply(instance.settings.graph(version.provider), change)
+
+
+def _rebuild(instance: Instance, version: VersionRecord) -> None:
+    """Make a new store from the snapshots: removing a triple costs several times loading one."""
+    with instance.room() as room:
+        made = renewal(instance, room, version)
+        instance.store.rebuild(made.files, keep=[instance.metadata_graph, *made.damaged])
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """
+    What a new store is made of.
+
+    Attributes:
+        files: Snapshots and clean documents.
+        damaged: The graphs of providers whose files are damaged.
+    """
+
+    files: list[Path]
+    damaged: list[str]
+
+
+def renewal(instance: Instance, room: Path, version: VersionRecord | None = None) -> Renewal:
+    """The files of all current versions, and of `version`, which is loading; what is damaged is reported."""
+    made = Renewal([], [])
+    for provider in instance.ledger.providers():
+        n = version.n if version is not None and provider.name == version.provider else provider.version
+        try:
+            made.files.extend(_snapshot(instance, provider.name, n, room) if n else ())
+        except DamageError as error:
+            made.damaged.append(provider.graph)
+            instance.ledger.damages.add(provider.name, damaged(provider.name, error))
+    loaded = (instance.content.place(document.hash) for document in instance.ledger.documents.loaded())
+    made.files.extend(path for path in loaded if path.is_file())
+    return made
+
+
+def _snapshot(instance: Instance, name: str, n: int, room: Path) -> list[Path]:
+    files = instance.files(name)
+    if files.snapshot_file(n).exists():
+        return [files.snapshot_file(n)]
+    place = room / name
+    place.mkdir()
+    return [files.at(n, n, place)]
+
+
+def damaged(name: str, error: DamageError) -> Finding:
+    """The finding that a provider's files are damaged."""
+    message = f"{error.message}; `harvest rebuild {name}` mends it"
+    return Finding("damage", message, error.url, fatal=True)
+
+
+def restore(instance: Instance) -> bool:
+    """Rebuild a working store that was lost, from the snapshots; whether it was. The metadata graph begins anew."""
+    if instance.store.graphs() or not any(provider.version for provider in instance.ledger.providers()):
+        return False
+    with instance.room() as room:
+        instance.store.rebuild(renewal(instance, room).files)
+    return True

@@ -1,0 +1,106 @@
+"""A look at a provider without an instance: for checking a registry before it is merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from harvest.archive.content import ContentStore
+from harvest.config.settings import Settings
+from harvest.discover.dumps import extension
+from harvest.discover.refusal import MAY_BE_RDF, refusal
+from harvest.discover.void import read_description
+from harvest.errors import DescriptionError, FetchError
+from harvest.fetch.client import Client, Fetched, now_utc
+from harvest.fetch.download import ACCEPT as DUMPS
+from harvest.fetch.probe import probe
+from harvest.ledger import Database, Ledger
+from harvest.model import Dataset, Description, Finding, Limits, Provider, Source
+from harvest.pipeline.crawl import filed
+from harvest.pipeline.harvest.look import ACCEPT, DESCRIPTION_BYTES, DESCRIPTION_S, PATIENCE_S
+from harvest.wash import process
+from sparql.rdf import HASH_URI
+
+PARALLEL: Final = 8
+"""Dumps of a description that are asked for at once."""
+
+RETRIES: Final = 1
+"""Further tries for a dump: who checks a registry waits for the answer."""
+
+
+def preview(settings: Settings, provider: Provider) -> Description:
+    """
+    What a provider's description says now.
+
+    Raises:
+        FetchError: It is not answered.
+        DescriptionError: It cannot be read, or this version does not harvest its kind.
+    """
+    if refused := refusal(provider):
+        raise DescriptionError(refused[1], url=provider.url)
+    if provider.source is Source.DUMP:
+        return Description((Dataset(provider.url, (provider.url,)),))
+    if provider.source is Source.UPDATES:
+        return Description(())
+    client = Client(settings.http, settings.base_url)
+    try:
+        with TemporaryDirectory() as folder:
+            fetched = _fetched(settings, client, provider.url, Path(folder))
+            assert fetched.path is not None
+            url, media_type = fetched.capture.final_url, fetched.capture.media_type
+            return process.call(
+                read_description, process.Bounds(DESCRIPTION_S, url), fetched.path, url, media_type, settings.features
+            )
+    finally:
+        client.close()
+
+
+def refused(provider: Provider) -> tuple[str, str] | None:
+    """Kind and reason for which an entry of the registry will not be harvested; None for a good one."""
+    return refusal(provider)
+
+
+def dumps(settings: Settings, provider: Provider, description: Description) -> Iterator[Finding]:
+    """Why dumps of a description cannot be had now: each is asked for, and none is downloaded."""
+    urls = dict.fromkeys(url for dataset in description.datasets for url in dataset.dumps)
+    wanted = [url for url in urls if not HASH_URI.fullmatch(url)]
+    most = settings.http.max_bytes if provider.limits.max_bytes is None else provider.limits.max_bytes
+    client = Client(replace(settings.http, retries=min(settings.http.retries, RETRIES)), settings.base_url)
+    try:
+        with ThreadPoolExecutor(PARALLEL) as threads:
+            yield from filter(None, threads.map(partial(_dump, client, most), wanted))
+    finally:
+        client.close()
+
+
+def _dump(client: Client, most: int, url: str) -> Finding | None:
+    """What is wrong with a dump's address, as far as its server says."""
+    try:
+        answer = probe(client, url, DUMPS, Limits(total_s=PATIENCE_S))
+    except FetchError as error:
+        return Finding("dump-unreachable", f"the dump cannot be had: {error.message}", error.url, fatal=True)
+    if answer.total is not None and answer.total > most:
+        message = f"the dump {url} has {answer.total:,} bytes, more than the {most:,} that are harvested (max_bytes)"
+        return Finding("dump-too-large", message, url, fatal=True)
+    if answer.total == 0:
+        return Finding("dump-empty", f"the dump {url} is empty", url, fatal=True)
+    page = (answer.media_type or "").partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
+    if page and extension(url) not in MAY_BE_RDF:
+        return Finding(
+            "dump-page", f"the dump {url} is answered with an HTML page; it counts only if RDFa is in it", url
+        )
+    return None
+
+
+def _fetched(settings: Settings, client: Client, url: str, folder: Path) -> Fetched:
+    """The description, from its server or, by its hash, from the archive of the instance."""
+    if HASH_URI.fullmatch(url):
+        path = settings.layout.ledger
+        ledger = Ledger(Database(path, read_only=True)) if path.is_file() else None
+        return filed(ContentStore(settings.layout.content), url, now_utc(), ledger)
+    return client.get(url, limits=Limits(DESCRIPTION_BYTES, PATIENCE_S), accept=ACCEPT, into=folder)

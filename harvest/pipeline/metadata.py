@@ -1,0 +1,83 @@
+"""Telling the metadata graph what happened, so that SPARQL can ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+import pyoxigraph
+
+from harvest.catalog.providers import provider_report
+from harvest.catalog.runs import run_report, version_report
+from harvest.ledger import VersionRecord
+from harvest.model import Announcement
+from harvest.pipeline.instance import Instance
+from harvest.publish.provenance import TRACKS, ProviderFacts, n_quads
+from sparql.rdf import VOID
+from sparql.reports import ProviderReport
+
+Fact = tuple[pyoxigraph.NamedNode, str, pyoxigraph.NamedNode | pyoxigraph.Literal]
+
+
+def write_run(instance: Instance, name: str, id: int | None = None) -> None:
+    """Write a provider's state and a run, the last one if none is named, to the metadata graph, and publish it."""
+    provider = _provider(instance, name)
+    facts = ProviderFacts(instance.settings.base_url, provider)
+    named = instance.ledger.run(id) if id is not None else None
+    run = run_report(named) if named is not None else provider.last_run
+    with instance.changing():
+        figures = _figures(instance, facts)
+        of_run = chain(facts.of_run(run), facts.of_dumps(run)) if run else ()
+        _write(instance, chain(facts.of_provider(), figures, of_run))
+        instance.publish()
+
+
+def write_version(instance: Instance, version: VersionRecord, announcement: Announcement | None) -> None:
+    """Write a version to the metadata graph, as the ledger will have it once it is committed; not published."""
+    with instance.ledger.as_committed(version, announcement, instance.clock()):
+        provider = _provider(instance, version.provider)
+        record = instance.ledger.run(version.run)
+    assert record is not None
+    run, facts = run_report(record), ProviderFacts(instance.settings.base_url, provider)
+    _write(
+        instance,
+        chain(
+            facts.of_provider(),
+            _figures(instance, facts),
+            facts.of_run(run),
+            facts.of_dumps(run),
+            facts.of_version(version_report(version)),
+        ),
+    )
+
+
+def _figures(instance: Instance, facts: ProviderFacts) -> Iterator[Fact]:
+    """What the version of a provider is made of, once it is counted."""
+    found = instance.ledger.figures.get(facts.provider.name, facts.provider.version)
+    return facts.of_figures(found) if found else iter(())
+
+
+def _provider(instance: Instance, name: str) -> ProviderReport:
+    found = provider_report(instance.ledger, instance.settings, name, instance.roster.get(name), instance.clock())
+    assert found is not None
+    return found
+
+
+def _write(instance: Instance, facts: Iterator[Fact]) -> None:
+    """Replace all that the metadata graph says of the subjects of the facts; the first is the provider's graph."""
+    held = list(facts)
+    graph = instance.metadata_graph
+    with instance.room() as room:
+        path = room / "facts.nq"
+        path.write_bytes(b"".join(sorted(set(n_quads(iter(held), graph).splitlines(keepends=True)))))
+        subjects = {subject.value for subject, _, _ in held} | _linked(instance, held[0][0])
+        instance.store.replace_subjects(graph, sorted(subjects), path)
+
+
+def _linked(instance: Instance, graph: pyoxigraph.NamedNode) -> set[str]:
+    """The parts of a graph that the metadata graph describes until now: some may be none of it any more."""
+    links = [f"{graph} <{link}> <".encode() for link in (TRACKS, f"{VOID}classPartition", f"{VOID}propertyPartition")]
+    lines = instance.store.describe(instance.metadata_graph, [str(graph).encode()])
+    return {
+        line.removeprefix(link).split(b">")[0].decode() for line in lines for link in links if line.startswith(link)
+    }

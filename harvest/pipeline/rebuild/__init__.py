@@ -1,0 +1,1 @@
+"""Proving what is filed, mending it, and making it again from the archive."""

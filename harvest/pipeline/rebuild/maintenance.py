@@ -1,0 +1,68 @@
+"""What can be asked for the files of an instance: to prove them, to mend them, to make them again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harvest.errors import UnknownName
+from harvest.model import Finding
+from harvest.pipeline import exporting
+from harvest.pipeline.exporting import Alone
+from harvest.pipeline.instance import Instance
+from harvest.pipeline.rebuild.mend import Mended, mend, recapture_all
+from harvest.pipeline.rebuild.prove import Proof, prove
+from harvest.pipeline.rebuild.prove_instance import prove_instance
+from harvest.pipeline.rebuild.rebuild import Rebuilt, rebuild
+from harvest.publish import checksums
+from harvest.publish.exports import trusted_index
+
+
+class Maintenance:
+    """The files of an instance; `alone` keeps a provider from being harvested meanwhile."""
+
+    def __init__(self, instance: Instance, alone: Alone) -> None:
+        self.instance = instance
+        self._alone = alone
+
+    def prove(self, name: str) -> list[Proof]:
+        """Check the files of one provider; what is damaged is a finding of it."""
+        with self.instance.exporting, self._alone(name), self.instance.writing:
+            record = self.instance.ledger.provider(name)
+            if record is None:
+                raise UnknownName(f"no provider {name} was ever harvested here")
+            proofs = prove(self.instance, record)
+            bad = [Finding("damage", each.detail, each.file, fatal=True) for each in proofs if not each.holds]
+            self.instance.ledger.damages.set(name, bad)
+            return proofs
+
+    def prove_all(self) -> list[Proof]:
+        """Check the files of all providers, and what belongs to none of them alone."""
+        proofs = [proof for record in self.instance.ledger.providers() for proof in self.prove(record.name)]
+        with self.instance.exporting, self.instance.writing:
+            return proofs + prove_instance(self.instance)
+
+    def mend(self) -> list[Mended]:
+        """Mend all that is damaged; returns what was, and whether it still is."""
+        with self.instance.crawl.working():
+            return mend(self.instance, self._alone, self.prove_all)
+
+    def rebuild(self, name: str, *, check: bool) -> list[Rebuilt]:
+        """Make a provider's versions again, and put them in place with their export unless `check`."""
+        with self._alone(name), self.instance.crawl.working():
+            if not check:
+                recapture_all(self.instance, name)
+            made = rebuild(self.instance, name, check=check)
+        if not check and all(version.same for version in made):
+            self.instance.ledger.damages.set(name, [])
+            self._mend_export(name)
+        return made
+
+    def _mend_export(self, name: str) -> None:
+        folder = self.instance.settings.exports_dir
+        with self.instance.exporting:
+            entry = trusted_index(folder).get(name)
+            damaged = list(checksums.damages(folder / entry.file, entry.sha256)) if entry else []
+            for error in damaged:
+                Path(str(error.url)).unlink(missing_ok=True)
+            if damaged:
+                exporting.export(self.instance, self._alone)

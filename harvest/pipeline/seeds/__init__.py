@@ -1,0 +1,1 @@
+"""Documents that belong to no provider, and the records of dumps."""

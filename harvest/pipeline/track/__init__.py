@@ -1,0 +1,1 @@
+"""Content handlers: what they ask for is fetched and filed."""

@@ -1,0 +1,1 @@
+"""SPARQL updates of an operator, each a version."""

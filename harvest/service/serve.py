@@ -1,0 +1,207 @@
+"""
+`harvest serve`: the schedule in this process, the web front in another, put together from the settings.
+
+The front is a process of its own so that a burst of queries takes no time from the harvest, and ends with this one. It
+is started again if it dies.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import structlog
+
+from harvest.catalog.instance import InstanceCatalog
+from harvest.config.loader import load_settings
+from harvest.config.settings import Settings
+from harvest.errors import BusyError, SettingsError
+from harvest.pipeline import METADATA, Harvester, opened
+from harvest.pipeline.priority import aside
+from harvest.service.log import log_to_stderr
+from harvest.service.schedule import Scheduler
+from harvest.service.updates import Updates
+from sparql.web import server
+from sparql.web.app import Application, QueryLimits, create_app
+from sparql.web.catalog import Operator, Site
+
+log = structlog.get_logger()
+
+READY_S = 300.0
+"""Seconds in which the front must answer while it runs; it needs one on a slow core, 30 were too few on a busy one."""
+
+STOP_S = 15.0
+"""Seconds that the front gets to end the requests that run."""
+
+
+def serve(settings: Settings) -> None:
+    """
+    Run an instance until SIGTERM or SIGINT.
+
+    Raises:
+        BusyError: Another process has the data directory, or the port is taken.
+    """
+    log_to_stderr()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    with running(settings) as front:
+        log.info("serving", address=settings.base_url, bind=settings.bind, data=str(settings.data_dir))
+        while not stop.wait(0.5):
+            front.keep()
+        log.info("stopping")
+
+
+@contextmanager
+def running(settings: Settings) -> Iterator[Front]:
+    """
+    An instance that harvests and answers; ended with the block.
+
+    Raises:
+        BusyError: Another process has the data directory, or the port is taken.
+    """
+    _check_port(settings.bind)
+    with aside(opened(settings)) as instance:
+        harvester = Harvester(instance)
+        scheduler = Scheduler(harvester)
+        front = Front(settings)
+        try:
+            front.start()
+            scheduler.start()
+            yield front
+        finally:
+            scheduler.stop()
+            front.stop()
+
+
+class Front:
+    """The web front's process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started = 0.0
+
+    def start(self) -> None:
+        """
+        Start it, and wait until it answers.
+
+        Raises:
+            BusyError: It did not answer in time.
+        """
+        self._launch()
+        end = time.monotonic() + READY_S
+        while time.monotonic() < end and self._alive():
+            with suppress(OSError, urllib.error.HTTPError):
+                urllib.request.urlopen(f"http://{self._settings.bind}/healthz", timeout=2).close()
+                return
+            time.sleep(0.05)
+        self.stop()
+        raise BusyError(
+            f"the web front did not answer at {self._settings.bind} within {READY_S:g} s; see its log above"
+        )
+
+    def keep(self) -> None:
+        """Start it again if it died; not more often than every few seconds."""
+        if not self._alive() and time.monotonic() - self._started > 3:
+            log.error("the web front ended and is started again")
+            self._launch()
+
+    def stop(self) -> None:
+        """End it."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def _launch(self) -> None:
+        file = self._settings.file
+        if file is None:
+            raise SettingsError("the web front reads its settings from a file; name one with --config")
+        self._started = time.monotonic()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "harvest.service.serve", str(os.getpid())],
+            env=os.environ | {"HARVEST_CONFIG": str(file)},
+        )
+
+
+def application() -> Application:
+    """The web front of the instance whose settings file HARVEST_CONFIG names; the ASGI entry."""
+    log_to_stderr()
+    settings = load_settings(Path(os.environ["HARVEST_CONFIG"]), os.environ)
+    query = settings.query
+    limits = QueryLimits(
+        timeout_s=query.timeout_s,
+        memory_bytes=query.memory,
+        workers=query.workers,
+        max_rows=query.max_rows,
+        max_bytes=query.max_bytes,
+        union_default_graph=query.union_default_graph,
+        own_graphs=settings.own_graphs,
+        listed_graphs=query.listed_graphs,
+        cache_bytes=query.cache,
+        service=query.service,
+    )
+    queries = settings.file.parent / "queries" if settings.file else None
+    operator = Operator(query.operator_token, Updates(settings)) if query.operator_token else None
+    site = Site(
+        settings.base_url,
+        graph_base=settings.graph_base,
+        account=settings.graph(METADATA),
+        queries=queries,
+        proxies=settings.proxies,
+        operator=operator,
+    )
+    return create_app(InstanceCatalog(settings), settings.layout.store, limits, site, settings.layout.cache)
+
+
+def address(bind: str) -> tuple[str, int]:
+    """Host and port of `bind`; an IPv6 host may stand in brackets."""
+    host, _, port = bind.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def free_port() -> int:
+    """A port of the loopback address that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _check_port(bind: str) -> None:
+    host, port = address(bind)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise BusyError(f"{bind} cannot be listened on: {error.strerror}; change the setting `bind`") from error
+
+
+def _serve_front(parent: int) -> None:
+    """The front's process: serve until the process that started it ends, or says so."""
+    log_to_stderr()
+    settings = load_settings(Path(os.environ["HARVEST_CONFIG"]), os.environ)
+    server.run("harvest.service.serve:application", *address(settings.bind), parent=parent)
+
+
+if __name__ == "__main__":
+    _serve_front(int(sys.argv[1]))

@@ -1,0 +1,1 @@
+"""Results kept in memory and on disk."""

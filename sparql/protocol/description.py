@@ -1,0 +1,109 @@
+"""
+The description of the endpoint.
+
+Source: SPARQL 1.1 Service Description; VoID, sections 4.5 and 4.6 for the counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from sparql.protocol.results import FORMATS
+from sparql.rdf import RDF, RDFS, VOID, XSD
+
+SD: Final = "http://www.w3.org/ns/sparql-service-description#"
+PREFIXES: Final = {"sd": SD, "void": VOID, "rdf": RDF}
+
+MOST: Final = 200
+"""Properties, and classes, that are listed of each graph: the most frequent ones; their numbers are those of all."""
+
+ALL: Final = "The union of all named graphs."
+OTHERS: Final = "The union of the graphs of providers, without the account of the harvests and the graphs of seeds."
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """
+    A named graph.
+
+    Attributes:
+        iri: Its name.
+        triples: In it; None where that is not counted.
+        statistics: `subjects`; `properties`, each with `property` and `triples`; `classes`, each with `class` and
+            `entities`; the most frequent first. None where they are not known.
+    """
+
+    iri: str
+    triples: int | None = None
+    statistics: Mapping[str, Any] | None = None
+
+
+def describe(endpoint: str, graphs: Iterable[Graph], union: str) -> Iterator[Triple]:
+    """
+    Yield the triples of the description.
+
+    Args:
+        endpoint: IRI of the endpoint.
+        graphs: The named graphs.
+        union: What the default graph is the union of: `ALL`, `OTHERS`, or empty.
+    """
+    service, dataset, default = BlankNode("service"), BlankNode("dataset"), BlankNode("default")
+    yield Triple(service, _rdf("type"), _sd("Service"))
+    yield Triple(service, _sd("endpoint"), NamedNode(endpoint))
+    yield Triple(service, _sd("supportedLanguage"), _sd("SPARQL11Query"))
+    for form in dict.fromkeys(form.writer.iri for form in FORMATS):
+        yield Triple(service, _sd("resultFormat"), NamedNode(form))
+    if union == ALL:
+        yield Triple(service, _sd("feature"), _sd("UnionDefaultGraph"))
+    yield Triple(service, _sd("defaultDataset"), dataset)
+    yield Triple(dataset, _rdf("type"), _sd("Dataset"))
+    yield Triple(dataset, _sd("defaultGraph"), default)
+    yield Triple(default, _rdf("type"), _sd("Graph"))
+    if union:
+        yield Triple(default, NamedNode(f"{RDFS}comment"), Literal(union, language="en"))
+    for number, graph in enumerate(graphs):
+        yield from _named(dataset, number, graph)
+
+
+def _named(dataset: BlankNode, number: int, held: Graph) -> Iterator[Triple]:
+    named, graph = BlankNode(f"named{number}"), BlankNode(f"graph{number}")
+    yield Triple(dataset, _sd("namedGraph"), named)
+    yield Triple(named, _rdf("type"), _sd("NamedGraph"))
+    yield Triple(named, _sd("name"), NamedNode(held.iri))
+    yield Triple(named, _sd("graph"), graph)
+    yield Triple(graph, _rdf("type"), _sd("Graph"))
+    if held.triples is not None:
+        yield Triple(graph, _void("triples"), _count(held.triples))
+    if held.statistics is not None:
+        yield from _figures(graph, held.statistics)
+
+
+def _figures(graph: BlankNode, statistics: Mapping[str, Any]) -> Iterator[Triple]:
+    yield Triple(graph, _void("distinctSubjects"), _count(statistics["subjects"]))
+    for kinds, kind, unit in (("properties", "property", "triples"), ("classes", "class", "entities")):
+        yield Triple(graph, _void(kinds), _count(len(statistics[kinds])))
+        for number, item in enumerate(statistics[kinds][:MOST]):
+            part = BlankNode(f"{graph.value}{kind}{number}")
+            yield Triple(graph, _void(f"{kind}Partition"), part)
+            yield Triple(part, _void(kind), NamedNode(item[kind]))
+            yield Triple(part, _void(unit), _count(item[unit]))
+
+
+def _count(number: int) -> Literal:
+    return Literal(str(number), datatype=NamedNode(f"{XSD}integer"))
+
+
+def _void(name: str) -> NamedNode:
+    return NamedNode(VOID + name)
+
+
+def _sd(name: str) -> NamedNode:
+    return NamedNode(SD + name)
+
+
+def _rdf(name: str) -> NamedNode:
+    return NamedNode(RDF + name)

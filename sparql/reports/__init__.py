@@ -1,0 +1,82 @@
+"""
+What is reported of an instance to people and programs, as frozen values.
+
+Whoever keeps the instance makes them, each kind in one place; pages show them, and JSON and RDF are written from them.
+The names of the fields are the keys of the JSON, in their order. Times are aware and in UTC.
+"""
+
+from sparql.reports.documents import (
+    CleanReport,
+    ContentReport,
+    DirtyReport,
+    DocumentPage,
+    DocumentReport,
+    DocumentSummary,
+    DownloadTotals,
+    ExchangeReport,
+    HttpVersion,
+    ProblemReport,
+)
+from sparql.reports.providers import (
+    AboutReport,
+    DatasetFinding,
+    DatasetReport,
+    ProviderReport,
+    ProviderSummary,
+    RunSummary,
+    TotalsReport,
+    TroubleReport,
+    WaitingReport,
+)
+from sparql.reports.queue import (
+    FailingEntry,
+    HarvestingEntry,
+    HeldEntry,
+    QueueEntry,
+    QueueReport,
+    StatusReport,
+    WaitingEntry,
+)
+from sparql.reports.runs import DumpReport, FindingReport, RunReport, StepReport, VersionReport
+from sparql.reports.seeds import LatestReport, SeedList, SeedPage, SeedReport
+from sparql.reports.writing import iso, to_json
+
+__all__ = [
+    "AboutReport",
+    "CleanReport",
+    "ContentReport",
+    "DatasetFinding",
+    "DatasetReport",
+    "DirtyReport",
+    "DocumentPage",
+    "DocumentReport",
+    "DocumentSummary",
+    "DownloadTotals",
+    "DumpReport",
+    "ExchangeReport",
+    "FailingEntry",
+    "FindingReport",
+    "HarvestingEntry",
+    "HeldEntry",
+    "HttpVersion",
+    "LatestReport",
+    "ProblemReport",
+    "ProviderReport",
+    "ProviderSummary",
+    "QueueEntry",
+    "QueueReport",
+    "RunReport",
+    "RunSummary",
+    "SeedList",
+    "SeedPage",
+    "SeedReport",
+    "StatusReport",
+    "StepReport",
+    "TotalsReport",
+    "TroubleReport",
+    "VersionReport",
+    "WaitingEntry",
+    "WaitingReport",
+    "iso",
+    "to_json",
+]

@@ -1,0 +1,104 @@
+"""Seeds: the URIs that are registered for downloading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sparql.reports.documents import DocumentSummary
+from sparql.reports.writing import MERGED
+
+
+@dataclass(frozen=True, slots=True)
+class LatestReport:
+    """
+    What became of the latest download of a seed.
+
+    Attributes:
+        counts: How many problems of each kind.
+        whole: Whether it was read to its end, or None before.
+        dropped: Statements left out, or None before.
+    """
+
+    counts: Mapping[str, int]
+    whole: bool | None
+    dropped: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeedReport:
+    """
+    A registered URI.
+
+    Attributes:
+        hash: Of the URI; 32 lower-case hex digits.
+        type: seed.
+        uri: Without name and password.
+        relative: Whether it is relative: then nothing is ever downloaded.
+        status: How far its latest download came.
+        added: When it was registered.
+        interval: Seconds after which it is stale.
+        processed: When it was last downloaded, or None.
+        stale: Whether it is to be downloaded.
+        listed: Whether it stands in the seed list; otherwise a provider alone names it.
+        provider: The provider that names it, or None.
+        download: Hash of its latest download, or None.
+        failures: Failed downloads in a row.
+        retry_at: When it is tried again after a failure, or None.
+        latest: What became of its latest download, where that is asked for and there is one.
+    """
+
+    hash: str
+    type: str
+    uri: str
+    relative: bool
+    status: str
+    added: datetime
+    interval: float
+    processed: datetime | None
+    stale: bool
+    listed: bool
+    provider: str | None
+    download: str | None
+    failures: int
+    retry_at: datetime | None
+    latest: LatestReport | None = field(default=None, metadata=MERGED)
+
+
+@dataclass(frozen=True, slots=True)
+class SeedList:
+    """
+    A page of all seeds, or of those in a state.
+
+    Attributes:
+        seeds: On this page.
+        state: The state that was asked for, or None.
+        page: From 1.
+        pages: How many there are.
+        total: Seeds on all pages.
+        states: How many seeds are in each state.
+        relative: How many seeds are relative.
+    """
+
+    seeds: tuple[SeedReport, ...]
+    state: str | None
+    page: int
+    pages: int
+    total: int
+    states: Mapping[str, int]
+    relative: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeedPage:
+    """
+    A seed with its downloads.
+
+    Attributes:
+        seed: The seed.
+        downloads: The latest, newest first.
+    """
+
+    seed: SeedReport = field(metadata=MERGED)
+    downloads: tuple[DocumentSummary, ...]

@@ -1,0 +1,1 @@
+"""What lives in a worker process, and its channel to the front."""
