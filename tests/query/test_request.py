@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from collections.abc import Callable
+from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sparql.errors import MethodRefused, RequestError, SparqlError, UnsupportedMedia
 from sparql.protocol.request import FORM, QUERY, UPDATE, HttpRequest, QueryRequest, UpdateRequest, decode, read_request
@@ -166,3 +169,28 @@ def test_parameters_are_percent_encoded_utf_8() -> None:
     assert pairs == [("query", "ASK {}"), ("empty", ""), ("query", "é=\n")]
     with pytest.raises(RequestError, match="percent-encoded UTF-8"):
         decode("query=%E9")
+
+
+PIECES = st.one_of(
+    st.sampled_from(
+        ["%", "%%", "=", "==", "&", "&&", "+", "\r", "\n", "\r\n", "=3D", "%3D", "%0A", "%C3%A9", "%c3", "é", " "]
+    ),
+    st.text("0123456789abcdefABCDEFxyz%=&+_\t\n\r\u00ff", max_size=4),
+    st.text(max_size=4).map(quote),
+    st.text(max_size=4).map(quote_plus),
+)
+
+
+@settings(max_examples=2000)
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_parameters_are_decoded_as_the_standard_library_does(encoded: str) -> None:
+    """Ours is another decoder, for it takes a tenth of the time; nobody may notice, whatever is sent."""
+
+    def told(call: Callable[[], list[tuple[str, str]]]) -> object:
+        try:
+            return call()
+        except (RequestError, ValueError):
+            return "refused"
+
+    expected = told(lambda: parse_qsl(encoded, keep_blank_values=True, errors="strict"))
+    assert told(lambda: decode(encoded)) == expected
