@@ -5,9 +5,9 @@ Deltas: N-Quads unified diffs, and their algebra.
 
 A file holds the removed lines, each after a `-`, then the added ones, each after a `+`, both sorted, compressed with
 gzip. Version n is version n-1 with delta n applied; version 0 is empty.
+`harvest.revise.nqud` reads the diffs of others.
 
-Source: Timbuctoo exchange protocol, "N-Quads U.D."; its rule that a reader ignores every line that does not begin
-with a single `+` or `-`.
+Source: Timbuctoo exchange protocol, "N-Quads U.D.".
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-import pyoxigraph
 from isal import igzip
 from isal.igzip_lib import IsalError
 
@@ -148,32 +147,6 @@ def check(source: Path) -> None:
                 pass
     except (OSError, EOFError, IsalError) as error:  # type: ignore[misc]  # its stub declares a value
         raise DamageError(f"the change file {source} is damaged or gone: {error}", url=str(source)) from error
-
-
-def signed(source: Path) -> Iterator[tuple[bool, bytes]]:
-    """Each statement of an N-Quads unified diff as it stands, True for added; gzip is recognised by the first bytes."""
-    with source.open("rb") as raw:
-        packed = raw.read(2) == b"\x1f\x8b"
-        raw.seek(0)
-        stream = cast(BinaryIO, io.BufferedReader(igzip.IGzipFile(fileobj=raw), _CHUNK) if packed else raw)
-        for line in stream:
-            sign, rest = line[:1], line[1:]
-            if sign in (b"+", b"-") and rest[:1] != sign:
-                yield sign == b"+", rest
-
-
-def canonical(source: Path) -> Iterator[tuple[bool, bytes]]:
-    """
-    Each statement of somebody else's N-Quads unified diff as a canonical line, True for added.
-
-    A generator may write `^^xsd:string`, other escapes, or a space after the sign: terms count, not bytes.
-
-    Raises:
-        SyntaxError: A line with a sign is not an N-Quads statement.
-    """
-    for added, text in signed(source):
-        quads = pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.N_QUADS)
-        yield added, b"".join(f"{quad} .\n".encode() for quad in quads)
 
 
 def replay(changes: Iterable[Path], target: Path, folder: Path) -> Snapshot:

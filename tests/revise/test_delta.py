@@ -74,41 +74,6 @@ def test_a_filed_delta_reads_back(a: frozenset[bytes], b: frozenset[bytes]) -> N
         assert content(deltas.read(root / "1.nqud.gz", folder_of(root, "2"))) == (a - b, b - a)
 
 
-def test_only_lines_with_a_single_sign_count(tmp_path: Path) -> None:
-    """Headers, hunks, context and remarks of `diff -u` are passed over, as the Timbuctoo document demands."""
-    path = tmp_path / "x.nqud"
-    path.write_text(
-        "--- old.nq\n+++ new.nq\n@@ -1 +1 @@\n <http://a> <http://b> <http://c> .\n"
-        '+<http://a> <http://b> "x" .\n-<http://a> <http://b> "y" .\n\\ No newline at end of file\n'
-    )
-    assert list(deltas.signed(path)) == [
-        (True, b'<http://a> <http://b> "x" .\n'),
-        (False, b'<http://a> <http://b> "y" .\n'),
-    ]
-
-
-def test_terms_of_foreign_deltas_are_compared_not_bytes(tmp_path: Path) -> None:
-    """A space after the sign, an explicit xsd:string and a needless escape all mean the same statement."""
-    path = tmp_path / "x.nqud"
-    path.write_text(
-        '+ <http://a> <http://b> "\\u0041"^^<http://www.w3.org/2001/XMLSchema#string> <http://g> .\n'
-        '-<http://a>  <http://b>  "A"  <http://g> .\n'
-    )
-    lines = list(deltas.canonical(path))
-    assert lines == [
-        (True, b'<http://a> <http://b> "A" <http://g> .\n'),
-        (False, b'<http://a> <http://b> "A" <http://g> .\n'),
-    ]
-
-
-def test_a_broken_line_of_a_foreign_delta_is_an_error(tmp_path: Path) -> None:
-    """A statement that does not parse is never passed over in silence."""
-    path = tmp_path / "x.nqud"
-    path.write_text("+<http://a> <http://b> .\n")
-    with pytest.raises(SyntaxError):
-        list(deltas.canonical(path))
-
-
 @given(st.lists(graphs, max_size=6))
 def test_replaying_all_changes_from_empty_gives_the_last_version(versions: list[frozenset[bytes]]) -> None:
     """Version n is what changes 1 to n end in, however often a statement came and went."""

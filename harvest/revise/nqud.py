@@ -1,0 +1,187 @@
+"""
+Reading N-Quads unified diffs of anybody: `diff --unified=0` of two sorted files, a change list's, this platform's own.
+
+A line counts if it begins with a single `+` or `-`; spaces may follow the sign. Headers, hunks, context and remarks are
+passed over, and so is a sign before nothing or before a comment. Terms count and not bytes: `^^xsd:string`, needless
+escapes and other spaces make no difference.
+
+A diff says what two files do not have in common, in whatever order its writer sorted them. So a statement that one diff
+both removes and adds, spelled in two ways perhaps, is there afterwards.
+
+Source: Timbuctoo exchange protocol, "N-Quads U.D."; RDF 1.1 N-Quads.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import BinaryIO, Final, NamedTuple, cast
+
+import pyoxigraph
+from isal import igzip
+from isal.igzip_lib import IsalError
+
+from harvest.errors import WashError
+
+MEDIA_TYPE: Final = "application/vnd.timbuctoo-rdf.nquads_unified_diff"
+EXTENSION: Final = ".nqud"
+
+LINE: Final = 64 << 20
+"""Bytes that a line may have."""
+
+_BATCH: Final = 1 << 18
+_BUFFER: Final = 1 << 20
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+class SignedLine(NamedTuple):
+    """
+    A line of a diff that counts.
+
+    Attributes:
+        number: In the file, from 1.
+        added: True for `+`, False for `-`.
+        text: What follows the sign, as it stands, with its line end.
+    """
+
+    number: int
+    added: bool
+    text: bytes
+
+
+class Change(NamedTuple):
+    """
+    One statement that comes or goes.
+
+    Attributes:
+        added: True where it comes, False where it goes.
+        line: The statement as a line of canonical N-Quads, with the graph and the blank node labels of the file.
+        number: Line in the file, from 1.
+    """
+
+    added: bool
+    line: bytes
+    number: int
+
+
+def signed_lines(stream: BinaryIO, most: int | None = None) -> Iterator[SignedLine]:
+    """
+    The lines of a diff that count, statements or not; gzip is recognised by the first bytes.
+
+    Args:
+        stream: Is read to its end and left open.
+        most: Bytes that the text may have, decompressed; None for any.
+
+    Raises:
+        WashError: The compressed stream is cut off or damaged, the text is longer than `most`, or a line than `LINE`.
+    """
+    with _text(stream) as text:
+        read = number = 0
+        try:
+            for line in iter(partial(text.readline, LINE), b""):
+                number += 1
+                read += len(line)
+                _measure(line, number, read, most)
+                if number == 1:
+                    line = line.removeprefix(_BOM)
+                sign, rest = line[:1], line[1:]
+                if sign in (b"+", b"-") and rest[:1] != sign:
+                    yield SignedLine(number, sign == b"+", rest)
+        except (EOFError, gzip.BadGzipFile, IsalError) as error:  # type: ignore[misc]  # its stub declares a value
+            raise WashError(f"the change is cut off or damaged after line {number}: {error}", line=number) from error
+
+
+def _measure(line: bytes, number: int, read: int, most: int | None) -> None:
+    """Return where the text so far is within the limits."""
+    if len(line) == LINE and not line.endswith(b"\n"):
+        raise WashError(f"line {number} of the change has more than {LINE >> 20} MiB", line=number)
+    if most is not None and read > most:
+        raise WashError(f"the change has more than {most} bytes (setting wash.max_bytes)", line=number)
+
+
+@contextmanager
+def _text(stream: BinaryIO) -> Iterator[BinaryIO]:
+    """The decompressed text; `stream` stays open."""
+    raw = io.BufferedReader(cast(io.RawIOBase, stream), _BUFFER)
+    try:
+        if raw.peek(2)[:2] != b"\x1f\x8b":
+            yield cast(BinaryIO, raw)
+            return
+        with igzip.IGzipFile(fileobj=raw) as packed:
+            yield cast(BinaryIO, io.BufferedReader(packed, _BUFFER))
+    finally:
+        raw.detach()
+
+
+def read_changes(stream: BinaryIO, most: int | None = None) -> Iterator[Change]:
+    """
+    Each statement of an N-Quads unified diff, in the order of the file, in memory that does not grow with it.
+
+    Args:
+        stream: Is read to its end and left open; gzip is recognised by the first bytes.
+        most: Bytes that the text may have, decompressed; None for any.
+
+    Raises:
+        WashError: A line with a sign is no statement of N-Quads 1.1 (`line`, `column` and `excerpt` say which), or as
+            `signed_lines` raises it.
+    """
+    batch: list[SignedLine] = []
+    size = 0
+    for signed in signed_lines(stream, most):
+        text = signed.text.strip()
+        if text and not text.startswith(b"#"):
+            batch.append(signed)
+            size += len(text)
+        if size >= _BATCH:
+            yield from _canonical(batch)
+            batch, size = [], 0
+    yield from _canonical(batch)
+
+
+def _canonical(batch: list[SignedLine]) -> Iterator[Change]:
+    """
+    The statements of some lines, parsed at once where they are all good.
+
+    Each line holds something, and the parser takes no two statements in a line: as many statements as lines are one
+    for each.
+    """
+    try:
+        lines = _parsed(b"".join(each.text.rstrip() + b"\n" for each in batch))
+    except SyntaxError:
+        lines = [_statement(each) for each in batch]
+    for each, line in zip(batch, lines, strict=True):
+        yield Change(each.added, line, each.number)
+
+
+def _statement(signed: SignedLine) -> bytes:
+    """The statement of one line."""
+    try:
+        return b"".join(_parsed(signed.text))
+    except SyntaxError as error:
+        excerpt = signed.text.strip()[:200].decode("utf-8", "replace")
+        message = f"line {signed.number} of the change is no statement of N-Quads: {error.msg}"
+        column = (error.offset or 1) + 1  # the sign is the first
+        raise WashError(message, line=signed.number, column=column, excerpt=excerpt) from error
+
+
+def _parsed(text: bytes) -> list[bytes]:
+    """Canonical lines; SyntaxError where one of them cannot be read, or only RDF 1.2 has it."""
+    quads = pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.N_QUADS)
+    canonical = pyoxigraph.serialize(quads, format=pyoxigraph.RdfFormat.N_QUADS)
+    assert canonical is not None
+    lines = [line + b"\n" for line in canonical.split(b"\n")[:-1]]
+    if b"<<(" in canonical or b"--" in canonical:
+        for line in lines:
+            _is_of_rdf11(line)
+    return lines
+
+
+def _is_of_rdf11(line: bytes) -> None:
+    quad = next(pyoxigraph.parse(line, format=pyoxigraph.RdfFormat.N_QUADS))
+    if isinstance(quad.object, pyoxigraph.Triple):
+        raise SyntaxError("a triple term, which RDF 1.1 does not have")
+    if isinstance(quad.object, pyoxigraph.Literal) and quad.object.direction is not None:
+        raise SyntaxError("a base direction, which RDF 1.1 does not have")
