@@ -8,8 +8,9 @@ The error tree of the harvesting side.
     ├── FetchError           a request was not answered with a whole body
     │   ├── RefusedError     an address, redirect or size that the settings forbid    permanent
     │   ├── StatusError      a status other than 2xx or 304                           by status
-    │   └── TransferError    connection, time-out or truncated body                   retriable
-    │       └── TooSlowError less than the settings ask for came in a time            retriable
+    │   ├── TransferError    connection, time-out or truncated body                   retriable
+    │   │   └── TooSlowError less than the settings ask for came in a time            retriable
+    │   └── MismatchError    bytes that are not those that their list promises        retriable
     ├── WashError            a dump cannot be turned into a snapshot                  permanent
     │   ├── WashTimeout      washing went past its time or memory limit               permanent
     │   ├── WashCrash        the washing process died                                 permanent
@@ -163,6 +164,12 @@ class TransferError(FetchError):
 
 class TooSlowError(TransferError):
     """A transfer that brought less than `http.min_rate`; asking again at once would only take as long."""
+
+
+class MismatchError(FetchError):
+    """A file whose length or hash is not what the list that names it says; its provider mends one of the two."""
+
+    retriable = True
 
 
 class WashError(HarvestError):

@@ -27,6 +27,7 @@ class ProviderServer(ThreadingHTTPServer):
 
     Attributes:
         pages: By path.
+        links: Link headers, by path.
         requests: (path, status) of every answer, in order.
         gate: Cleared, every request waits until it is set.
     """
@@ -37,6 +38,7 @@ class ProviderServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.pages: dict[str, Page] = {}
+        self.links: dict[str, str] = {}
         self.requests: list[tuple[str, int]] = []
         self.gate = threading.Event()
         self.gate.set()
@@ -81,6 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("ETag", tag)
         self.send_header("Content-Type", page.media_type)
+        if self.path in self.server.links and status != 304:
+            self.send_header("Link", self.server.links[self.path])
         body = b"" if status == 304 else page.body
         if status != 304:
             self.send_header("Content-Length", str(len(body)))

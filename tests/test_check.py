@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from harvest.discover.refusal import refusal
 from harvest.model import Provider, Source
 from tests.provider import VOID, ProviderServer, dataset
+from tests.resourcesync import capabilities, document, item
 from tests.test_cli import Command, harvest, provider
 
 __all__ = ["harvest", "provider"]
 
 REFUSED = {
-    "resourcesync: http://x.example/.well-known/resourcesync": "will not be harvested by this version",
+    f"resourcesync: hash://sha256/{'0' * 64}": "filed bytes do not",
     "sitemap: http://x.example/sitemap.xml": "will not be harvested by this version",
     "dataset: http://x.example/dataset": "will not be harvested by this version",
     "dump: http://x.example/data/": "it names a directory",
@@ -108,6 +109,24 @@ def test_what_a_server_says_of_a_dump_is_told(
     provider.put("/a.nt", body, media_type)
     result = harvest("check", "--online")
     assert (result.exit_code, said in result.stdout) == (code, True), result.stdout
+
+
+def test_what_a_source_lists_is_known_by_asking(harvest: Command, provider: ProviderServer) -> None:
+    """Without asking, the check says that it does not know; with it, what would be harvested and what is wrong."""
+    register(harvest, f"resourcesync: {provider.url}/caps.xml")
+    result = harvest("check")
+    assert result.exit_code == 0
+    assert "`harvest check --online`" in result.stdout
+    result = harvest("check", "--online")
+    assert result.exit_code == 1
+    assert "/caps.xml answered 404" in result.stdout and "nobody asked" not in result.stdout
+    provider.put("/caps.xml", capabilities(resourcelist=f"{provider.url}/list.xml"), "application/xml")
+    provider.put("/list.xml", document("resourcelist", item("/a.nt"), at="2026-01-01"), "application/xml")
+    assert "/a.nt answered 404" in harvest("check", "--online").stdout
+    provider.put("/a.nt", "<http://x/a> <http://x/p> 1 .\n")
+    result = harvest("check", "--online")
+    assert result.exit_code == 0
+    assert f"would harvest {provider.url}/caps.xml" in result.stdout
 
 
 def test_a_large_description_is_summed_up_first(harvest: Command, provider: ProviderServer) -> None:

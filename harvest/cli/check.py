@@ -12,18 +12,23 @@ from typing import Any
 from harvest.config.registry import check_registry
 from harvest.config.settings import Settings
 from harvest.errors import HarvestError
-from harvest.model import Finding, Provider
+from harvest.model import Dataset, Finding, Provider, Source
 from harvest.pipeline import dumps, preview, refused
 
 PARALLEL = 8
 """Descriptions asked for at once."""
 
 
-def check_offline(path: Path) -> dict[str, Any]:
-    """Whether all of a registry file would be harvested as far as it tells itself, with every problem's place; JSON."""
+def check_offline(path: Path, *, asked: bool = False) -> dict[str, Any]:
+    """
+    Whether all of a registry file would be harvested as far as it tells itself, with every problem's place; JSON.
+
+    `asked` leaves out what only asking the providers would show.
+    """
     registry, findings = check_registry(path)
     providers = registry.providers if registry else ()
     findings += [finding for finding in (_refusal(path, provider) for provider in providers) if finding]
+    findings += [_unknown(path, provider) for provider in providers if not asked and _is_listed(provider)]
     return _summed(
         {
             "ok": registry is not None and not any(finding.fatal for finding in findings),
@@ -36,7 +41,7 @@ def check_offline(path: Path) -> dict[str, Any]:
 
 def check_online(path: Path, settings: Settings) -> dict[str, Any]:
     """The same, and what would be harvested from each provider now; every dump is asked for."""
-    report = check_offline(path)
+    report = check_offline(path, asked=True)
     registry, _ = check_registry(path)
     if registry is None:
         return report
@@ -68,6 +73,19 @@ def _refusal(path: Path, provider: Provider) -> Finding | None:
     return None if found is None else Finding(found[0], found[1], str(path), provider.line, 1, fatal=True)
 
 
+def _is_listed(provider: Provider) -> bool:
+    return provider.enabled and provider.source is Source.RESOURCESYNC and refused(provider) is None
+
+
+def _unknown(path: Path, provider: Provider) -> Finding:
+    """That the registry alone does not show what would be harvested."""
+    message = (
+        f"what would be harvested of {provider.name} stands in the lists that {provider.url} leads to; nobody asked "
+        "for them here, `harvest check --online` does"
+    )
+    return Finding("not-asked", message, str(path), provider.line, 1)
+
+
 def _looked(settings: Settings, provider: Provider) -> dict[str, Any]:
     entry = _provider(provider) | {"datasets": [], "findings": []}
     if refused(provider):
@@ -80,9 +98,15 @@ def _looked(settings: Settings, provider: Provider) -> dict[str, Any]:
         failure = {"kind": error.kind, "message": error.message, "fatal": True}
         return entry | {"findings": [failure | place]}
     return entry | {
-        "datasets": [asdict(dataset) | {"modified": _iso(dataset.modified)} for dataset in description.datasets],
+        "datasets": [_dataset(dataset) for dataset in description.datasets],
         "findings": [asdict(finding) for finding in sorted(findings, key=lambda finding: not finding.fatal)],
     }
+
+
+def _dataset(dataset: Dataset) -> dict[str, Any]:
+    said = asdict(dataset) | {"modified": _iso(dataset.modified)}
+    del said["listing"]
+    return said
 
 
 def _provider(provider: Provider) -> dict[str, Any]:

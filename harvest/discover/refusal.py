@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 from harvest.discover.dumps import NOT_RDF, extension, unusable
 from harvest.model import Provider, Source
+from sparql.rdf import HASH_URI
 
-HARVESTED: Final = (Source.VOID, Source.DUMP, Source.UPDATES)
+HARVESTED: Final = (Source.VOID, Source.RESOURCESYNC, Source.DUMP, Source.UPDATES)
 """The kinds of entries that this version harvests."""
 
 MAY_BE_RDF: Final = frozenset({"json", "jsonl", "ndjson", "html", "htm", "xhtml"})
@@ -22,6 +23,10 @@ def refusal(provider: Provider) -> tuple[str, str] | None:
         return "not-harvested", message + "register its VoID file with `void`, or a file with `dump`"
     if provider.source is Source.UPDATES:
         return None
+    if provider.source is Source.RESOURCESYNC:  # any page may lead to its lists
+        if not HASH_URI.fullmatch(provider.url):
+            return None
+        return "not-harvested", f"the source <{provider.url}> will not be harvested: lists change, filed bytes do not"
     found, url = unusable(provider.url), _public(provider.url)
     if provider.source is Source.DUMP:
         if found is None or extension(provider.url) in MAY_BE_RDF:

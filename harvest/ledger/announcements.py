@@ -211,11 +211,13 @@ class Announcements:
 
 def announce(db: sqlite3.Connection, name: str, dataset: Dataset, now: datetime) -> int:
     """File a dataset as to be harvested, in the transaction of what says so; the rest is as in `Announcements.add`."""
-    if dataset.coverage is Coverage.FULL:
+    if dataset.coverage is Coverage.FULL or dataset.sync_token is not None:
+        # What a source lists next is counted from what is committed, so it holds what is announced and open.
         db.execute(
             "UPDATE announcement SET state = 'superseded' WHERE provider = ? AND iri = ?"
-            " AND state IN ('seen', 'fetched', 'held') AND dataset ->> 'coverage' = 'full'",
-            (name, dataset.iri),
+            " AND state IN ('seen', 'fetched', 'held')"
+            " AND (dataset ->> 'coverage' = 'full' OR (? AND dataset -> 'listing' ->> 'sync_token' IS NOT NULL))",
+            (name, dataset.iri, dataset.sync_token is not None),
         )
         end_overtaken(db, name, now)
     cursor = db.execute(

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from harvest.model import About, Capture, Coverage, Dataset, Finding, Validators
+from harvest.model import About, Capture, Coverage, Dataset, Finding, ListedFile, Listing, Validators
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ class DatasetRecord:
         rules: By which its blank nodes were named (`harvest.model.RULES`).
         version: Of the graph after that; None where it is not known.
         mirrored: Whether the graph became exactly the input.
+        sync_token: The state of it at its source, where that names it.
     """
 
     iri: str
@@ -70,6 +71,7 @@ class DatasetRecord:
     rules: int
     version: int | None = None
     mirrored: bool = False
+    sync_token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,9 +232,18 @@ def dump_dataset(dataset: Dataset) -> str:
 def load_dataset(text: str) -> Dataset:
     """The dataset that `dump_dataset` wrote."""
     item = json.loads(text)
-    return Dataset(
-        item["iri"], tuple(item["dumps"]), Coverage(item["coverage"]), moment(item["modified"]), item["title"]
-    )
+    listing = _listing(item["listing"]) if item.get("listing") else None
+    coverage, modified = Coverage(item["coverage"]), moment(item["modified"])
+    return Dataset(item["iri"], tuple(item["dumps"]), coverage, modified, item["title"], listing)
+
+
+def _listing(item: dict[str, Any]) -> Listing:
+    dumps, others = (tuple(_listed(each) for each in item[name]) for name in ("dumps", "others"))
+    return Listing(**item | {"dumps": dumps, "others": others})
+
+
+def _listed(item: dict[str, Any]) -> ListedFile:
+    return ListedFile(**item | {"hashes": tuple((name, digest) for name, digest in item["hashes"])})
 
 
 def dump_findings(findings: tuple[Finding, ...]) -> str:

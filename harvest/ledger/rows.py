@@ -55,6 +55,7 @@ def dataset_of(row: sqlite3.Row) -> DatasetRecord:
         row["rules"],
         row["version"],
         bool(row["mirrored"]),
+        row["sync_token"],
     )
 
 

@@ -114,4 +114,5 @@ MIGRATIONS: Final = (
     ALTER TABLE dataset ADD COLUMN mirrored INTEGER NOT NULL DEFAULT 0; -- whether the graph became exactly the input
     ALTER TABLE announcement ADD COLUMN input TEXT; -- what is held or was approved: SHA-256 of the digests of its bytes
     """,
+    "ALTER TABLE dataset ADD COLUMN sync_token TEXT;",  # the state of it at its source, where that names it
 )

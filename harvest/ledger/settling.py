@@ -42,8 +42,8 @@ def settle_dataset(db: sqlite3.Connection, announcement: Announcement, now: date
     key = (announcement.provider, dataset.iri)
     before = db.execute("SELECT * FROM dataset WHERE provider = ? AND iri = ?", key).fetchone()
     db.execute(
-        "INSERT OR REPLACE INTO dataset (provider, iri, modified, coverage, committed, captures, rules, version)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT version FROM provider WHERE name = ?))",
+        "INSERT OR REPLACE INTO dataset (provider, iri, modified, coverage, committed, captures, rules, sync_token,"
+        " version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT version FROM provider WHERE name = ?))",
         (
             announcement.provider,
             dataset.iri,
@@ -52,6 +52,7 @@ def settle_dataset(db: sqlite3.Connection, announcement: Announcement, now: date
             stamp(now),
             dump_captures(announcement.captures),
             RULES,
+            dataset.sync_token,
             announcement.provider,
         ),
     )

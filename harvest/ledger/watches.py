@@ -121,7 +121,7 @@ def settle(db: sqlite3.Connection, announcement: Announcement, before: sqlite3.R
     if row is None:
         return
     following = _anew(load_dataset(row["dataset"]), announcement.captures, now)
-    if before is not None and before["modified"] and harvested.modified:
+    if before is not None and before["modified"] and harvested.modified and harvested.sync_token is None:
         newer = (stamp(harvested.modified) or "") > before["modified"]
         if newer and _digests(load_captures(before["captures"])) == _digests(announcement.captures):
             following = Next(Watch.AGAIN, now + SOON)
@@ -134,6 +134,8 @@ def is_blind(captures: tuple[Capture, ...]) -> bool:
 
 
 def _anew(dataset: Dataset, captures: tuple[Capture, ...], now: datetime) -> Next:
+    if dataset.sync_token is not None:
+        return Next(Watch.UNASKED, None)  # its source lists what changes
     if dataset.modified is None:
         return Next(Watch.ALWAYS, now + DAY if is_blind(captures) else None)
     return Next(Watch.UNASKED, None) if is_blind(captures) else Next(Watch.DAILY, now + DAY)

@@ -24,6 +24,7 @@ from harvest.model.harvests import (
     Validators,
 )
 from harvest.model.layout import Layout, ProviderLayout
+from harvest.model.listings import ListedFile, Listing
 from harvest.model.states import Outcome, State, Watch
 from harvest.model.washing import RULES, Content, Document, Part, Problem, Snapshot, Statistics, Status, dataset_mark
 
@@ -45,6 +46,8 @@ __all__ = [
     "Hop",
     "Layout",
     "Limits",
+    "ListedFile",
+    "Listing",
     "Note",
     "Outcome",
     "Part",

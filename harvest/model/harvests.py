@@ -8,6 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from harvest.model.listings import Listing
+
 AHEAD: Final = timedelta(days=1)
 """How far ahead a dcterms:modified may be and still counts: time zones reach 14 hours."""
 
@@ -125,6 +127,7 @@ class Dataset:
         coverage: Full, unless a known void:feature says partial.
         modified: Latest readable dcterms:modified (aware, UTC), or None.
         title: For people, or None.
+        listing: What lists of its source say of it; None for a dataset that a description names.
     """
 
     iri: str
@@ -132,6 +135,12 @@ class Dataset:
     coverage: Coverage = Coverage.FULL
     modified: datetime | None = None
     title: str | None = None
+    listing: Listing | None = None
+
+    @property
+    def sync_token(self) -> str | None:
+        """The state that the dumps lead to, where the source names it."""
+        return self.listing.sync_token if self.listing else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from harvest.ledger import DatasetRecord, Decided, ProviderRecord
@@ -82,17 +82,25 @@ def _registry(record: ProviderRecord, provider: Provider, now: datetime) -> Regi
 
 @dataclass(frozen=True, slots=True)
 class _Last:
-    """The last harvest of a dataset: its date, None where it had none that counts, and the URLs of its dumps."""
+    """
+    The last harvest of a dataset.
+
+    Attributes:
+        modified: Its date, None where it had none that counts.
+        urls: Of its dumps.
+        sync_token: The state of it at its source, where that named it.
+    """
 
     modified: datetime | None
     urls: frozenset[str]
+    sync_token: str | None
 
 
 def _past(last: DatasetRecord | None, now: datetime) -> _Last | None:
     if last is None:
         return None
     counts = last.modified is not None and last.modified <= now + AHEAD
-    return _Last(last.modified if counts else None, frozenset(capture.url for capture in last.captures))
+    return _Last(last.modified if counts else None, frozenset(c.url for c in last.captures), last.sync_token)
 
 
 def _is_due(dataset: Dataset, baseline: datetime | None, registry: RegistryDates, last: _Last | None) -> bool:
@@ -100,6 +108,8 @@ def _is_due(dataset: Dataset, baseline: datetime | None, registry: RegistryDates
         return dataset.modified is None or baseline is None or dataset.modified > baseline
     if registry.is_reset:
         return True
+    if dataset.sync_token is not None:
+        return dataset.sync_token != last.sync_token
     if dataset.modified is None:
         return last.urls != set(dataset.dumps)
     if registry.is_edited and registry.modified is not None and dataset.modified > registry.modified:
@@ -110,7 +120,7 @@ def _is_due(dataset: Dataset, baseline: datetime | None, registry: RegistryDates
 def _findings(dataset: Dataset, last: DatasetRecord | None, provider: Provider, now: datetime) -> tuple[Finding, ...]:
     """What is odd with the date of a dataset beside that of its last harvest and of the registry."""
     found = []
-    before = last.modified if last else None
+    before = last.modified if last and dataset.sync_token is None else None
     if before and dataset.modified and dataset.modified < before <= now + AHEAD:
         message = (
             f"the date of {dataset.iri}, {dataset.modified.isoformat()}, is older than that of its last harvest, "
@@ -126,7 +136,7 @@ def _findings(dataset: Dataset, last: DatasetRecord | None, provider: Provider, 
 
 def _differs(one: Dataset, other: Dataset) -> bool:
     """Whether two descriptions of a dataset ask for different harvests; a title does not."""
-    return (one.dumps, one.coverage, one.modified) != (other.dumps, other.coverage, other.modified)
+    return replace(one, title=None) != replace(other, title=None)
 
 
 def _order(dataset: Dataset) -> tuple[bool, float, bool]:

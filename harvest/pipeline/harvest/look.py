@@ -20,6 +20,7 @@ from harvest.model import Dataset, Description, Finding, Limits, Provider, Sourc
 from harvest.pipeline.harvest.due import decide
 from harvest.pipeline.harvest.mirroring import announce_remaining
 from harvest.pipeline.instance import Instance
+from harvest.pipeline.resourcesync.source import read_source
 from harvest.wash import process
 
 DESCRIPTION_BYTES = 64 << 20
@@ -85,6 +86,8 @@ def _looked(instance: Instance, provider: Provider, record: ProviderRecord, forc
         raise DescriptionError(refused[1], url=provider.url)
     if provider.source is Source.DUMP:
         read = _lone_dump(instance, provider, record)
+    elif provider.source is Source.RESOURCESYNC:
+        read = read_source(instance, provider, record, forced=forced)
     else:
         read = _read(instance, provider, record, forced)
     announced: tuple[int, ...] = ()

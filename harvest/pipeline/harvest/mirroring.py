@@ -16,8 +16,9 @@ from harvest.pipeline.instance import Instance
 
 
 def is_mirrored(ledger: Ledger, provider: Provider, dataset: Dataset) -> bool:
-    """Whether harvesting a dataset makes the graph the union: asked for, and nothing that it is made of is partial."""
-    if provider.removals is not Removals.MIRROR or dataset.coverage is not Coverage.FULL:
+    """Whether harvesting a dataset makes the graph the union: asked for or listed, and no part of it partial."""
+    listed = dataset.listing is not None and dataset.listing.mirrored
+    if (provider.removals is not Removals.MIRROR and not listed) or dataset.coverage is not Coverage.FULL:
         return False
     now = {each.iri: each for each in ledger.described.datasets(provider.name) if each.iri != dataset.iri}
     harvested = {each.iri: each for each in ledger.datasets(provider.name)}

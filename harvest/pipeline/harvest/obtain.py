@@ -12,6 +12,7 @@ from harvest.model import Announcement, Capture, Finding, Outcome, Provider, Sou
 from harvest.pipeline.harvest.look import as_finding
 from harvest.pipeline.harvest.watch import led_to
 from harvest.pipeline.instance import Instance
+from harvest.pipeline.resourcesync.files import as_listed, store_others
 from harvest.pipeline.run_progress import RunProgress
 from harvest.pipeline.seeds.dump_records import DumpRecords
 
@@ -38,6 +39,8 @@ def obtain(instance: Instance, announcement: Announcement, provider: Provider) -
         instance.check_stopping()
         return _failed(instance, announcement, error, run)
     progress.step("file")
+    if stored := store_others(instance, provider, announcement.dataset):
+        progress.record(**stored)
     instance.ledger.announcements.fetched(announcement.id, captures)
     progress.step("wait")
     state = instance.ledger.announcements.state(announcement.id)
@@ -65,7 +68,7 @@ def _captures(
         for url, answer in zip(urls, fetched, strict=True):
             captures.append(known[url] if answer.capture.digest is None else answer.capture)
             filed(url, captures[-1], answer.http)
-        return tuple(captures)
+    return as_listed(instance, announcement.dataset, tuple(captures))
 
 
 class _Arriving:

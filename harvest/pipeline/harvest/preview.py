@@ -23,6 +23,8 @@ from harvest.ledger import Database, Ledger
 from harvest.model import Dataset, Description, Finding, Limits, Provider, Source
 from harvest.pipeline.crawl import filed
 from harvest.pipeline.harvest.look import ACCEPT, DESCRIPTION_BYTES, DESCRIPTION_S, PATIENCE_S
+from harvest.pipeline.resourcesync.source import Plainly, described
+from harvest.pipeline.resourcesync.walk import walk
 from harvest.wash import process
 from sparql.rdf import HASH_URI
 
@@ -50,6 +52,8 @@ def preview(settings: Settings, provider: Provider) -> Description:
     client = Client(settings.http, settings.base_url)
     try:
         with TemporaryDirectory() as folder:
+            if provider.source is Source.RESOURCESYNC:
+                return described(walk(provider.url, Plainly(client, Path(folder))), now_utc())
             fetched = _fetched(settings, client, provider.url, Path(folder))
             assert fetched.path is not None
             url, media_type = fetched.capture.final_url, fetched.capture.media_type

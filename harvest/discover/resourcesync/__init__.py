@@ -1,0 +1,1 @@
+"""ResourceSync documents: read, found from any page, and decided about."""

@@ -1,0 +1,196 @@
+"""A provider that is registered by `resourcesync`, from its lists to its graph."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from harvest.pipeline import Look
+from tests.pipeline.conftest import TemporaryInstance
+from tests.pipeline.test_semantics import A1, A2, B1, outcomes, ttl
+from tests.provider import ProviderServer
+from tests.resourcesync import capabilities, document, index, item, link, md5, sha256
+
+AT = "2025-06-01T00:00:00Z"
+LATER = "2025-07-01T00:00:00Z"
+
+
+def source(provider: ProviderServer, *items: str, at: str | None = AT) -> None:
+    """Put a capability list with one resource list."""
+    url = provider.url
+    provider.put("/caps.xml", capabilities(resourcelist=f"{url}/resources.xml"), "application/xml")
+    provider.put("/resources.xml", document("resourcelist", *items, at=at), "application/xml")
+
+
+def registered(instance: TemporaryInstance, provider: ProviderServer, path: str = "/caps.xml", *keys: str) -> None:
+    extra = "".join(f"  {key}\n" for key in keys)
+    instance.register(f"p:\n  resourcesync: {provider.url}{path}\n{extra}")
+
+
+def message(instance: TemporaryInstance) -> str:
+    """What the failed look at the provider says; nothing was announced."""
+    look = instance.harvester.look("p")
+    assert look.failed is not None and not look.announced
+    return look.failed.message
+
+
+def test_the_files_of_a_resource_list_are_one_dataset(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """All RDF files together, as nothing says which of them is the dataset; an unchanged list harvests nothing."""
+    one, two = (provider.put(f"/{n}.ttl", ttl(line)) for n, line in (("one", A1), ("two", B1)))
+    picture = provider.put("/b.jpg", b"\xff\xd8\xff", "image/jpeg")
+    source(provider, *(item(url, lastmod=AT) for url in (one, two, picture)))
+    registered(instance, provider)
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {A1, B1}
+    [found] = instance.harvester.instance.ledger.described.of("p")
+    assert (found.dataset.iri, found.dataset.dumps) == (f"{provider.url}/caps.xml", (one, two))
+    asked = len(provider.requests)
+    assert instance.harvester.look("p") == Look()
+    assert {status for _, status in provider.requests[asked:]} == {304}
+    assert not {path for path, _ in provider.requests[asked:]} & {"/one.ttl", "/two.ttl"}
+    assert instance.proven("p")
+
+
+def test_a_file_that_is_no_rdf_is_archived_and_listed(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """ "The extra files ... will simply be stored" (Timbuctoo); one that is gone keeps nothing from being harvested."""
+    dataset = provider.put("/a.ttl", ttl(A1))
+    picture, gone = provider.put("/b.jpg", b"\xff\xd8\xff", "image/jpeg"), f"{provider.url}/gone.pdf"
+    source(provider, item(dataset, lastmod=AT), item(picture, lastmod=AT), item(gone, lastmod=AT))
+    registered(instance, provider)
+    assert outcomes(instance) == ["committed"]
+    running = instance.harvester.instance
+    assert running.content.holds(hashlib.sha256(b"\xff\xd8\xff").hexdigest())
+    [finding] = [found for found in running.ledger.findings("p") if found.kind == "stored"]
+    assert picture in finding.message and gone in finding.message and not finding.fatal
+    last = running.ledger.downloads.last(gone)
+    assert last is not None and last.status == 404
+
+
+@pytest.mark.parametrize(
+    ("said", "taken"),
+    [
+        ((("b.ttl", {"isDataset": "true"}), ("dataset.ttl", {})), "b.ttl"),
+        ((("a.ttl", {}), ("dataset.ttl", {}), ("dataset.rdf", {})), "dataset.ttl"),
+        ((("only", {}),), "only"),
+        ((("a.bin", {"type": "text/turtle; charset=utf-8"}), ("c.ttl", {"type": "image/png"})), "a.bin"),
+    ],
+)
+def test_one_file_of_several_is_the_dataset(
+    instance: TemporaryInstance, provider: ProviderServer, said: tuple[tuple[str, dict[str, str]], ...], taken: str
+) -> None:
+    """The one said to be it, else `dataset.*`, else the sole one; a type that is said overrules the extension."""
+    for name, _ in said:
+        provider.put(f"/{name}", ttl(A1 if name == taken else A2), "application/octet-stream")
+    source(provider, *(item(f"{provider.url}/{name}", lastmod=AT, **meta) for name, meta in said))
+    registered(instance, provider)
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {A1}
+
+
+@pytest.mark.parametrize("how", ["well-known", "header", "element", "robots", "description", "list"])
+def test_a_source_is_found_from_any_page(instance: TemporaryInstance, provider: ProviderServer, how: str) -> None:
+    """By its host, by a page that links it in a header or an element, by robots.txt, from above and from below."""
+    url = provider.url
+    source(provider, item(provider.put("/a.ttl", ttl(A1)), lastmod=AT))
+    description = document("description", item(f"{url}/caps.xml", capability="capabilitylist"))
+    up = document("resourcelist", link("up", f"{url}/caps.xml"), item(f"{url}/a.ttl", lastmod=AT), at=AT)
+    path = "/page"
+    provider.put("/page", "<html><head></head></html>", "text/html")
+    if how == "well-known":
+        path = ""
+        provider.put("/.well-known/resourcesync", description, "application/xml")
+    elif how == "header":
+        provider.links["/page"] = '<http://x.example/a>; rel="next", </caps.xml>; title="a, b"; rel="resourcesync"'
+    elif how == "element":
+        provider.put("/page", '<html><head><link rel="resourcesync" href="caps.xml"/></head></html>', "text/html")
+    elif how == "robots":
+        provider.put("/resources.xml", up, "application/xml")
+        provider.put("/robots.txt", f"User-agent: *\nSitemap: {url}/resources.xml\n", "text/plain")
+    elif how == "description":
+        path = "/description.xml"
+        provider.put(path, description, "application/xml")
+    else:
+        path = "/resources.xml"
+        provider.put(path, up, "application/xml")
+    registered(instance, provider, path)
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {A1}
+    [found] = instance.harvester.instance.ledger.described.of("p")
+    assert found.dataset.iri == f"{url}/caps.xml"
+    assert instance.harvester.look("p") == Look()
+
+
+def test_an_index_of_resource_lists_is_one_dataset(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Beyond 50,000 items a list has parts."""
+    for n, line in enumerate((A1, B1)):
+        file = provider.put(f"/{n}.ttl", ttl(line))
+        provider.put(f"/list{n}.xml", document("resourcelist", item(file, lastmod=AT), at=AT), "application/xml")
+    parts = index("resourcelist", *(item(f"{provider.url}/list{n}.xml") for n in range(2)), at=AT)
+    provider.put("/caps.xml", capabilities(resourcelist=f"{provider.url}/resources.xml"), "application/xml")
+    provider.put("/resources.xml", parts, "application/xml")
+    registered(instance, provider)
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {A1, B1}
+
+
+@pytest.mark.parametrize("said", ["md5", "sha256", "length"])
+def test_bytes_that_are_not_as_listed_are_not_harvested(
+    instance: TemporaryInstance, provider: ProviderServer, said: str
+) -> None:
+    """The last version stays and is served; the harvest goes on when list and file agree again."""
+    body = ttl(A1)
+    meta = {"md5": {"hash": md5(body)}, "sha256": {"hash": sha256(body)}, "length": {"length": len(body)}}[said]
+    file = provider.put("/a.ttl", body)
+    source(provider, item(file, lastmod=AT, **meta))
+    registered(instance, provider)
+    assert outcomes(instance) == ["committed"]
+    provider.put("/a.ttl", ttl(A2) + "\n")
+    source(provider, item(file, lastmod=LATER, **meta))
+    [failed] = instance.tick("p")
+    assert failed.finding is not None and failed.finding.kind == "mismatch" and file in failed.finding.message
+    assert instance.graph("p") == {A1}
+    source(provider, item(file, lastmod=LATER, length=len(ttl(A2)) + 1, hash=sha256(ttl(A2) + "\n")))
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {A1, A2} - ({A1} if A1.split()[0] == A2.split()[0] else set())
+
+
+BOMB = """<?xml version="1.0"?>
+<!DOCTYPE urlset [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>&b;</loc></url></urlset>
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "broken", "said"),
+    [
+        ("/resources.xml", document("resourcelist", at=AT)[:-12], "cannot be read at line 2"),
+        ("/resources.xml", BOMB, "declares the entity 'a'"),
+        ("/resources.xml", "<html></html>", "is no ResourceSync document"),
+        ("/resources.xml", document("capabilitylist"), "says it is a `resourcelist`"),
+        ("/resources.xml", document("resourcelist", "<url><loc>ftp://x/a</loc></url>"), "has no usable address"),
+        ("/resources.xml", document("resourcelist", at=AT), "name no file"),
+        ("/resources.xml", document("resourcelist", item("/a.jpg"), item("/b.pdf"), at=AT), "none of the 2 files"),
+        ("/resources.xml", index("resourcelist", item("/resources.xml")), "leads back to"),
+        ("/caps.xml", document("capabilitylist"), "neither a resource list nor a change list"),
+        ("/caps.xml", document("description", item("/caps.xml")), "leads back to"),
+        ("/caps.xml", document(None, item("/a.ttl")), "a sitemap without `rs:md capability`"),
+    ],
+)
+def test_what_cannot_be_applied_changes_nothing(
+    instance: TemporaryInstance, provider: ProviderServer, path: str, broken: str, said: str
+) -> None:
+    """A finding says what is wrong; the graph stays, and the sync goes on when the source is mended."""
+    source(provider, item(provider.put("/a.ttl", ttl(A1)), lastmod=AT))
+    registered(instance, provider)
+    assert outcomes(instance) == ["committed"]
+    whole = provider.pages[path].body
+    provider.put(path, broken, "application/xml")
+    assert said in message(instance)
+    assert instance.graph("p") == {A1}
+    provider.put(path, whole, "application/xml")
+    provider.put("/a.ttl", ttl(A1, B1))
+    provider.put("/resources.xml", document("resourcelist", item("/a.ttl", lastmod=LATER), at=AT), "application/xml")
+    instance.clock.forward(hours=7)
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {A1, B1}
