@@ -8,6 +8,7 @@ kept, archives too: washing looks inside.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -15,7 +16,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from harvest.discover.text import DescriptionText
-from harvest.model import Finding
+from harvest.model import Coverage, Finding
 from sparql.rdf import HASH_URI
 
 COMPRESSED: Final = frozenset({"gz", "bz2", "xz", "zst", "zstd"})
@@ -79,6 +80,16 @@ def extension(url: str) -> str:
     while len(parts) > 1 and parts[-1] in COMPRESSED:
         parts.pop()
     return parts[-1] if len(parts) > 1 else ""
+
+
+def is_change_address(url: str) -> bool:
+    """Whether an address is that of an N-Quads unified diff, by its extension."""
+    return extension(url) == "nqud"
+
+
+def coverage_of(dumps: Sequence[str], stated: Coverage) -> Coverage:
+    """What dumps hold: what is stated, but changes are never all of a dataset."""
+    return Coverage.PARTIAL if dumps and all(map(is_change_address, dumps)) else stated
 
 
 def unusable(url: str) -> tuple[str, str] | None:

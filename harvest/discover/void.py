@@ -23,7 +23,7 @@ from pyoxigraph import BlankNode
 
 from harvest.discover.about import about
 from harvest.discover.absence import report_absence, report_undeclared
-from harvest.discover.dumps import read_dump
+from harvest.discover.dumps import coverage_of, read_dump
 from harvest.discover.page import is_page, linked_descriptions
 from harvest.discover.parsing import Node, parse
 from harvest.discover.reading import DUMP, DescriptionReading, is_read, shown
@@ -84,7 +84,8 @@ def _dumps(reading: DescriptionReading, node: Node) -> tuple[str, ...]:
 
 
 def _dataset(reading: DescriptionReading, node: Node, iri: str, dumps: tuple[str, ...]) -> Dataset:
-    return Dataset(iri, dumps, coverage(reading, node), modified(reading, node), title(reading, node))
+    stated = coverage(reading, node)
+    return Dataset(iri, dumps, coverage_of(dumps, stated), modified(reading, node), title(reading, node))
 
 
 def _iris(url: str, dumps: Mapping[Node, tuple[str, ...]]) -> dict[Node, str]:

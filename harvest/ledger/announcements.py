@@ -104,6 +104,10 @@ class Announcements:
             announcement,
         )
 
+    def describe(self, announcement: int, dataset: Dataset) -> None:
+        """File what an announced dataset turned out to be."""
+        self.database.write("UPDATE announcement SET dataset = ? WHERE id = ?", dump_dataset(dataset), announcement)
+
     def state(self, announcement: int) -> str | None:
         """The state of an announcement, or None."""
         row = self.database.row("SELECT state FROM announcement WHERE id = ?", announcement)

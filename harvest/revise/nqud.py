@@ -15,9 +15,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, cast
 
 import pyoxigraph
@@ -26,15 +29,13 @@ from isal.igzip_lib import IsalError
 
 from harvest.errors import WashError
 
-MEDIA_TYPE: Final = "application/vnd.timbuctoo-rdf.nquads_unified_diff"
-EXTENSION: Final = ".nqud"
-
 LINE: Final = 64 << 20
 """Bytes that a line may have."""
 
 _BATCH: Final = 1 << 18
 _BUFFER: Final = 1 << 20
 _BOM: Final = b"\xef\xbb\xbf"
+_OF_A_DIFF: Final = re.compile(rb"\s*$|\s*#|---|\+\+\+|@@|\\|diff |index |Only in |Files ")
 
 
 class SignedLine(NamedTuple):
@@ -67,39 +68,52 @@ class Change(NamedTuple):
     number: int
 
 
-def signed_lines(stream: BinaryIO, most: int | None = None) -> Iterator[SignedLine]:
+@dataclass(slots=True)
+class _Seen:
+    """What of a text was read: its bytes and lines, and whether one of them is neither signed nor of a diff."""
+
+    bytes: int = 0
+    lines: int = 0
+    other: bool = False
+
+
+def signed_lines(stream: BinaryIO, most: int | None = None, seen: _Seen | None = None) -> Iterator[SignedLine]:
     """
     The lines of a diff that count, statements or not; gzip is recognised by the first bytes.
 
     Args:
         stream: Is read to its end and left open.
         most: Bytes that the text may have, decompressed; None for any.
+        seen: Is brought up to date on the way.
 
     Raises:
         WashError: The compressed stream is cut off or damaged, the text is longer than `most`, or a line than `LINE`.
     """
+    seen = seen or _Seen()
     with _text(stream) as text:
-        read = number = 0
         try:
             for line in iter(partial(text.readline, LINE), b""):
-                number += 1
-                read += len(line)
-                _measure(line, number, read, most)
-                if number == 1:
+                seen.lines += 1
+                seen.bytes += len(line)
+                _measure(line, seen, most)
+                if seen.lines == 1:
                     line = line.removeprefix(_BOM)
                 sign, rest = line[:1], line[1:]
                 if sign in (b"+", b"-") and rest[:1] != sign:
-                    yield SignedLine(number, sign == b"+", rest)
+                    yield SignedLine(seen.lines, sign == b"+", rest)
+                elif not seen.other:
+                    seen.other = _OF_A_DIFF.match(line) is None
         except (EOFError, gzip.BadGzipFile, IsalError) as error:  # type: ignore[misc]  # its stub declares a value
-            raise WashError(f"the change is cut off or damaged after line {number}: {error}", line=number) from error
+            message = f"the change is cut off or damaged after line {seen.lines}: {error}"
+            raise WashError(message, line=seen.lines or None) from error
 
 
-def _measure(line: bytes, number: int, read: int, most: int | None) -> None:
+def _measure(line: bytes, seen: _Seen, most: int | None) -> None:
     """Return where the text so far is within the limits."""
     if len(line) == LINE and not line.endswith(b"\n"):
-        raise WashError(f"line {number} of the change has more than {LINE >> 20} MiB", line=number)
-    if most is not None and read > most:
-        raise WashError(f"the change has more than {most} bytes (setting wash.max_bytes)", line=number)
+        raise WashError(f"line {seen.lines} of the change has more than {LINE >> 20} MiB", line=seen.lines)
+    if most is not None and seen.bytes > most:
+        raise WashError(f"the change has more than {most} bytes (setting wash.max_bytes)", line=seen.lines)
 
 
 @contextmanager
@@ -114,6 +128,48 @@ def _text(stream: BinaryIO) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, io.BufferedReader(packed, _BUFFER))
     finally:
         raw.detach()
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """
+    What a diff was parted into.
+
+    Attributes:
+        removed: Lines with a `-`.
+        added: Lines with a `+`.
+        bytes: Of the text, decompressed.
+        lines: Of the text.
+        is_diff: Whether it has a line with a sign, or is empty or nothing but headers and remarks of a diff.
+    """
+
+    removed: int
+    added: int
+    bytes: int
+    lines: int
+    is_diff: bool
+
+
+def part(source: Path, removed: Path, added: Path, most: int | None = None) -> Sides:
+    """
+    Write what a diff removes to one file and what it adds to another, each line where it was and a space for its sign.
+
+    So what is wrong with a line has the line and column that it has in the diff.
+
+    Raises:
+        WashError: As `signed_lines`.
+    """
+    counts = [0, 0]
+    at = [0, 0]
+    seen = _Seen()
+    with source.open("rb") as stream, removed.open("wb") as out, added.open("wb") as into:
+        files = out, into
+        for signed in signed_lines(stream, most, seen):
+            side = int(signed.added)
+            files[side].write(b"\n" * (signed.number - 1 - at[side]) + b" " + signed.text.rstrip(b"\r\n") + b"\n")
+            at[side] = signed.number
+            counts[side] += 1
+    return Sides(counts[0], counts[1], seen.bytes, seen.lines, any(counts) or not seen.other)
 
 
 def read_changes(stream: BinaryIO, most: int | None = None) -> Iterator[Change]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from harvest.ledger import DatasetRecord, Decided, ProviderRecord
-from harvest.model import AHEAD, Coverage, Dataset, Finding, Provider
+from harvest.model import AHEAD, Announcement, Coverage, Dataset, Finding, Provider
+from harvest.pipeline.harvest.changes import is_of_changes
 from harvest.pipeline.instance import Instance
 
 
@@ -65,7 +66,7 @@ def decide(
         if not forced and not is_due:
             continue
         known = ledger.announcements.latest(record.name, dataset.iri)
-        state = None if known is None or _differs(known[0].dataset, dataset) else known[1]
+        state = None if known is None or _differs(known[0], dataset) else known[1]
         if state in ("seen", "fetched"):
             waiting += [known[0].id] if known else []
         elif state != "held" and (forced or state != "skipped"):
@@ -134,9 +135,12 @@ def _findings(dataset: Dataset, last: DatasetRecord | None, provider: Provider, 
     return tuple(found)
 
 
-def _differs(one: Dataset, other: Dataset) -> bool:
-    """Whether two descriptions of a dataset ask for different harvests; a title does not."""
-    return replace(one, title=None) != replace(other, title=None)
+def _differs(known: Announcement, other: Dataset) -> bool:
+    """Whether a description of a dataset asks for another harvest than is known; a title does not."""
+    one = known.dataset
+    # Dumps that turned out to be changes are announced as partial, whatever is said of them.
+    coverage = other.coverage if is_of_changes(known.captures) else one.coverage
+    return replace(one, title=None, coverage=coverage) != replace(other, title=None)
 
 
 def _order(dataset: Dataset) -> tuple[bool, float, bool]:

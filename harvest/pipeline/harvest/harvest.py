@@ -2,81 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from harvest.errors import HarvestError, StoppedError, WashError
 from harvest.ledger import ProviderRecord
 from harvest.model import (
     Announcement,
-    Capture,
     Coverage,
     Delta,
     Document,
     Finding,
     Outcome,
+    Part,
     Provider,
     Snapshot,
     Source,
 )
-from harvest.pipeline.harvest import mirroring, older_names, repeat, verdict, washing
+from harvest.pipeline.harvest import changes, mirroring, older_names, repeat, verdict, washing
 from harvest.pipeline.harvest.commit import Candidate, Inputs, commit
+from harvest.pipeline.harvest.job import Harvest, captures_of, given_to, origin_of
 from harvest.pipeline.harvest.look import as_finding
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.metadata import write_run
 from harvest.pipeline.run_progress import RunProgress
-from harvest.pipeline.seeds.dump_records import DumpRecords
 from harvest.pipeline.trouble import is_stuck
 from harvest.revise import lines, replace
 from harvest.revise.partial import partial
 from harvest.revise.replace import Revision
-from harvest.revise.target import Origin
 from harvest.wash.canonical import Washed
-
-
-@dataclass(slots=True)
-class Harvest:
-    """
-    One run over one announcement.
-
-    Attributes:
-        instance: The tools.
-        provider: As registered now.
-        announcement: What is harvested; its captures are filed.
-        record: What the ledger knows of the provider.
-        progress: The progress of the run.
-        mirrored: Whether the graph becomes exactly the input; the description may change while the run goes on.
-        left: Datasets that had left the description when the run began, by IRI.
-        findings: What was noticed so far.
-    """
-
-    instance: Instance
-    provider: Provider
-    announcement: Announcement
-    record: ProviderRecord
-    progress: RunProgress
-    mirrored: bool
-    left: tuple[str, ...]
-    findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def run(self) -> int:
-        """Ledger key of the run."""
-        return self.progress.run
-
-    @property
-    def is_update(self) -> bool:
-        """Whether an operator's update made the dump: then it is the whole graph, on purpose, and never tried again."""
-        return self.provider.source is Source.UPDATES and self.announcement.dataset.iri == self.record.graph
-
-    def facts(self) -> dict[str, Any]:
-        """What the ledger files of the run, whatever its outcome."""
-        dumps = [
-            {"url": c.url, "sha256": c.digest, "bytes": c.length, "media_type": c.media_type}
-            for c in self.announcement.captures
-        ]
-        return {"dumps": dumps, "findings": tuple(self.findings)}
 
 
 def harvest(instance: Instance, announcement: Announcement, provider: Provider) -> Outcome:
@@ -111,9 +66,10 @@ def harvest(instance: Instance, announcement: Announcement, provider: Provider) 
 
 
 def _job(instance: Instance, announcement: Announcement, provider: Provider, record: ProviderRecord) -> Harvest:
+    announcement = changes.as_partial(instance, announcement)
     ledger, dataset = instance.ledger, announcement.dataset
     progress = _begun(instance, announcement)
-    if provider.source is Source.UPDATES and dataset.iri == record.graph:
+    if provider.source is Source.UPDATES and dataset.iri == record.graph and dataset.coverage is Coverage.FULL:
         return Harvest(instance, provider, announcement, record, progress, mirrored=True, left=())
     mirrored = mirroring.is_mirrored(ledger, provider, dataset)
     left = tuple(each.iri for each in mirroring.departed(ledger, record)) if mirrored else ()
@@ -147,10 +103,7 @@ def _changes_nothing(job: Harvest) -> bool:
 
 def _harvested(job: Harvest) -> Outcome:
     with job.instance.room() as room:
-        washed, documents = _wash(job, room)
-        if washed.snapshot.triples == 0 and not job.is_update:
-            raise WashError("the dumps hold no triple; nothing was changed", url=job.announcement.dataset.dumps[0])
-        revision, snapshot = _revise(job, washed.snapshot, room)
+        revision, snapshot, documents = _changed(job, room) if job.is_change else _replaced(job, room)
         delta = revision.delta
         counts = {"added": delta.added_triples, "removed": delta.removed_triples}
         job.progress.record(**counts, **({"vanished_subjects": revision.vanished} if revision.vanished else {}))
@@ -160,54 +113,58 @@ def _harvested(job: Harvest) -> Outcome:
             return _held(job, revision)
         triples = job.record.triples + delta.added_triples - delta.removed_triples
         job.instance.ledger.note_run(job.run, **job.facts(), vanished=revision.vanished)
-        made = Inputs(tuple(documents), job.mirrored, _origin(job).inherits)
+        made = Inputs(tuple(documents), job.mirrored, origin_of(job).inherits)
         candidate = Candidate(job.announcement, job.run, delta, snapshot, revision.input, triples, made)
         commit(job.instance, candidate, room, job.progress)
         return Outcome.COMMITTED
 
 
+def _replaced(job: Harvest, room: Path) -> tuple[Revision, Snapshot | None, list[Document]]:
+    """What dumps of all or some subjects make of the graph."""
+    washed, documents = _wash(job, room)
+    if washed.snapshot.triples == 0 and not job.is_update:
+        raise WashError("the dumps hold no triple; nothing was changed", url=job.announcement.dataset.dumps[0])
+    return *_revise(job, washed.snapshot, room), documents
+
+
+def _changed(job: Harvest, room: Path) -> tuple[Revision, Snapshot | None, list[Document]]:
+    """What dumps that are changes make of the graph."""
+    given = given_to(job)
+    washed = changes.wash(job.instance, given.documents, job.record.graph, room, given.heard)
+    given.records.washed(given.urls, washed.documents)
+    told = [n for n in range(len(given.urls)) if n not in washed.empty]
+    _judge(job, [given.documents[n] for n in told], [washed.documents[n] for n in told])
+    job.progress.step("revise")
+    revision, found = changes.revise(job.instance, job.record, washed, room, origin_of(job))
+    job.findings += (dataclasses.replace(finding, url=given.urls[0]) for finding in found)
+    if job.record.version == 0:
+        new = changes.whole(revision, room)
+        return replace.first(new, changes.apart(room)), new, given.documents
+    return revision, None, given.documents
+
+
 def _wash(job: Harvest, room: Path) -> tuple[Washed, list[Document]]:
-    job.progress.step("wash")
+    given = given_to(job)
     graph = job.instance.settings.graph(job.provider.name)
-    records, captures = DumpRecords(job.instance, job.provider.name), _captures(job)
-    urls = [capture.url for _, capture in captures]
-    given = [_document(job, capture, dataset) for dataset, capture in captures]
-    heard = job.progress.on_washing(records.on_washing(given, urls))
-    washed, documents = washing.union(job.instance, given, graph, room, heard)
-    job.progress.record_washed(washed, sum(capture.length for _, capture in captures))
-    records.washed(urls, washed.documents)
-    threshold = 0 if job.is_update else job.instance.settings.wash.threshold
-    if not job.is_update or captures[0][1].length:  # an update may empty the graph, and may lose nothing of it
-        verdict.check(documents, washed.documents, threshold)
-        job.findings += verdict.findings(documents, washed.documents, threshold)
+    washed, documents = washing.union(job.instance, given.documents, graph, room, given.heard)
+    job.progress.record_washed(washed, sum(capture.length for _, capture in captures_of(job)))
+    given.records.washed(given.urls, washed.documents)
+    if not job.is_update or captures_of(job)[0][1].length:  # an update may empty the graph, and may lose nothing of it
+        _judge(job, documents, washed.documents)
     return washed, documents
 
 
-def _captures(job: Harvest) -> list[tuple[str | None, Capture]]:
-    """The dumps of the announcement, each with its dataset; under mirroring with those of the other datasets."""
-    dataset = None if job.is_update else job.announcement.dataset.iri
-    captures: list[tuple[str | None, Capture]] = [(dataset, capture) for capture in job.announcement.captures]
-    if job.mirrored and not job.is_update:
-        captures += mirroring.other_captures(job.instance.ledger, job.announcement)
-    return [(dataset, capture) for dataset, capture in captures if capture.digest]
-
-
-def _document(job: Harvest, capture: Capture, dataset: str | None) -> Document:
-    assert capture.digest is not None
-    path = job.instance.content.path(capture.digest)
-    steady = dataset is not None and job.announcement.dataset.coverage is Coverage.FULL
-    return Document(path, capture.final_url, capture.media_type, dataset=dataset, steady=steady)
-
-
-def _origin(job: Harvest) -> Origin:
-    """Where the input is from."""
-    return older_names.origin(job.instance.ledger, job.provider.name, job.announcement.dataset)
+def _judge(job: Harvest, documents: Sequence[Document], parts: Sequence[Sequence[Part]]) -> None:
+    """Go on where the dumps are good enough."""
+    threshold = 0 if job.is_update else job.instance.settings.wash.threshold
+    verdict.check(documents, parts, threshold)
+    job.findings += verdict.findings(documents, parts, threshold)
 
 
 def _revise(job: Harvest, new: Snapshot, room: Path) -> tuple[Revision, Snapshot | None]:
     """What the input changes, and the whole new graph where it was made on the way."""
     job.progress.step("revise")
-    graph, origin = job.instance.settings.graph(job.provider.name), _origin(job)
+    graph, origin = job.instance.settings.graph(job.provider.name), origin_of(job)
     if job.record.version == 0:
         return replace.first(new, room), new
     if job.announcement.dataset.coverage is Coverage.PARTIAL:
@@ -228,9 +185,9 @@ def _too_much(job: Harvest, delta: Delta) -> bool:
     """Whether the shrink guard holds this many removals; lines that only get names of the rules of now are none."""
     guard, removed = job.instance.settings.guard, delta.removed_triples
     if older_names.is_older(job.instance.ledger, job.provider.name, job.announcement.dataset):
-        removed -= older_names.renamed(delta, job.record.graph, _origin(job))
-    input = repeat.input_digest(capture for _, capture in _captures(job))
-    if job.is_update or job.instance.ledger.announcements.approved(job.announcement.id, input):
+        removed -= older_names.renamed(delta, job.record.graph, origin_of(job))
+    input = repeat.input_digest(capture for _, capture in captures_of(job))
+    if (job.is_update and not job.is_change) or job.instance.ledger.announcements.approved(job.announcement.id, input):
         return False
     return removed > max(guard.floor, guard.share * job.record.triples)
 
@@ -246,7 +203,7 @@ def _held(job: Harvest, revision: Revision) -> Outcome:
     finding = Finding("held", message, job.announcement.dataset.iri, fatal=True)
     job.findings.insert(0, finding)
     counts = {"added": delta.added_triples, "removed": delta.removed_triples, "vanished": revision.vanished}
-    input = repeat.input_digest(capture for _, capture in _captures(job))
+    input = repeat.input_digest(capture for _, capture in captures_of(job))
     job.instance.ledger.announcements.hold(job.announcement.id, job.instance.clock(), finding, input)
     job.instance.ledger.end_run(job.run, Outcome.HELD, job.instance.clock(), **job.facts(), **counts)
     return Outcome.HELD

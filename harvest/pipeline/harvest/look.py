@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harvest.discover.dumps import coverage_of
 from harvest.discover.refusal import refusal
 from harvest.discover.void import read_description
 from harvest.errors import DescriptionError, FetchError, HarvestError, WashError
@@ -16,7 +17,7 @@ from harvest.fetch.client import Fetched
 from harvest.ledger import Described, ProviderRecord
 from harvest.ledger.ahead import try_provider_now
 from harvest.ledger.announcements import backoff
-from harvest.model import Dataset, Description, Finding, Limits, Provider, Source, Validators
+from harvest.model import Coverage, Dataset, Description, Finding, Limits, Provider, Source, Validators
 from harvest.pipeline.harvest.due import decide
 from harvest.pipeline.harvest.mirroring import announce_remaining
 from harvest.pipeline.instance import Instance
@@ -100,7 +101,9 @@ def _lone_dump(instance: Instance, provider: Provider, record: ProviderRecord) -
     """A description of a dump that is registered itself; None where it is filed already."""
     if record.url == provider.url and record.description is None and instance.ledger.described.datasets(record.name):
         return None
-    return Described(provider.url, None, Validators(), datasets=(Dataset(provider.url, (provider.url,)),))
+    coverage = coverage_of((provider.url,), Coverage.FULL)
+    dataset = Dataset(provider.url, (provider.url,), coverage)
+    return Described(provider.url, None, Validators(), datasets=(dataset,))
 
 
 def _read(instance: Instance, provider: Provider, record: ProviderRecord, forced: bool) -> Described | None:

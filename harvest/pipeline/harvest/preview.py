@@ -12,7 +12,7 @@ from typing import Final
 
 from harvest.archive.content import ContentStore
 from harvest.config.settings import Settings
-from harvest.discover.dumps import extension
+from harvest.discover.dumps import coverage_of, extension, is_change_address
 from harvest.discover.refusal import MAY_BE_RDF, refusal
 from harvest.discover.void import read_description
 from harvest.errors import DescriptionError, FetchError
@@ -20,7 +20,7 @@ from harvest.fetch.client import Client, Fetched, now_utc
 from harvest.fetch.download import ACCEPT as DUMPS
 from harvest.fetch.probe import probe
 from harvest.ledger import Database, Ledger
-from harvest.model import Dataset, Description, Finding, Limits, Provider, Source
+from harvest.model import Coverage, Dataset, Description, Finding, Limits, Provider, Source
 from harvest.pipeline.crawl import filed
 from harvest.pipeline.harvest.look import ACCEPT, DESCRIPTION_BYTES, DESCRIPTION_S, PATIENCE_S
 from harvest.pipeline.resourcesync.source import Plainly, described
@@ -46,7 +46,8 @@ def preview(settings: Settings, provider: Provider) -> Description:
     if refused := refusal(provider):
         raise DescriptionError(refused[1], url=provider.url)
     if provider.source is Source.DUMP:
-        return Description((Dataset(provider.url, (provider.url,)),))
+        coverage = coverage_of((provider.url,), Coverage.FULL)
+        return Description((Dataset(provider.url, (provider.url,), coverage),))
     if provider.source is Source.UPDATES:
         return Description(())
     client = Client(settings.http, settings.base_url)
@@ -91,7 +92,7 @@ def _dump(client: Client, most: int, url: str) -> Finding | None:
     if answer.total is not None and answer.total > most:
         message = f"the dump {url} has {answer.total:,} bytes, more than the {most:,} that are harvested (max_bytes)"
         return Finding("dump-too-large", message, url, fatal=True)
-    if answer.total == 0:
+    if answer.total == 0 and not is_change_address(url):  # a diff of equal files is empty
         return Finding("dump-empty", f"the dump {url} is empty", url, fatal=True)
     page = (answer.media_type or "").partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
     if page and extension(url) not in MAY_BE_RDF:

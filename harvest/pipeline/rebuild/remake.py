@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harvest.errors import StorageError, UnknownName
-from harvest.model import Coverage, Snapshot
+from harvest.model import Coverage, Document, Snapshot
 from harvest.pipeline.commits import Commit, change_digest, documents
 from harvest.pipeline.current import Current
-from harvest.pipeline.harvest import washing
+from harvest.pipeline.harvest import changes, washing
 from harvest.pipeline.instance import Instance
 from harvest.revise import delta as deltas
 from harvest.revise import lines, replace
@@ -92,8 +92,12 @@ def _made(
     instance: Instance, commit: Commit, old: Snapshot, room: Path, store: EmbeddedStore | None
 ) -> tuple[Revision, Snapshot]:
     """What the dumps of a version change, and the whole graph afterwards."""
-    washed, _ = washing.union(instance, documents(commit, _places(instance, commit)), commit.graph, room)
-    new, origin = washed.snapshot, Origin(commit.dataset, commit.inherits, commit.rules)
+    given = documents(commit, _places(instance, commit))
+    origin = Origin(commit.dataset, commit.inherits, commit.rules)
+    if all(changes.is_change(each.url, each.media_type) for each in given):
+        return _changed(instance, commit, given, (old.path, room, store))
+    washed, _ = washing.union(instance, given, commit.graph, room)
+    new = washed.snapshot
     if commit.n == 1:
         return replace.first(new, room), _copy(new, room)
     if store is not None:
@@ -105,6 +109,22 @@ def _made(
     revision = replace.full(old.path, new.path, commit.graph, room, origin)
     assert revision.kept is not None
     return revision, lines.union(room / "whole.nq", revision.input, revision.kept)
+
+
+def _changed(
+    instance: Instance, commit: Commit, given: Sequence[Document], at: tuple[Path, Path, EmbeddedStore | None]
+) -> tuple[Revision, Snapshot]:
+    """What dumps that are changes do to the graph, and the whole graph afterwards."""
+    old, room, store = at
+    origin = Origin(commit.dataset, commit.inherits, commit.rules)
+    washed = changes.wash(instance, given, commit.graph, room)
+    if store is None:
+        revision, _ = changes.revised(commit.graph, washed, None, room, origin)
+        new = changes.whole(revision, room)
+        return replace.first(new, changes.apart(room)), _copy(new, room)
+    with Current(old, None, store) as current:
+        revision, _ = changes.revised(commit.graph, washed, current, room, origin)
+    return revision, deltas.apply(old, revision.delta, room / "whole.nq")
 
 
 def _copy(snapshot: Snapshot, room: Path) -> Snapshot:
