@@ -1,1 +1,1 @@
-"""What people and programs are told of providers, datasets, runs and documents."""
+"""What people and programs are shown of providers, datasets, runs and documents."""

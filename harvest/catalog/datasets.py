@@ -1,4 +1,4 @@
-"""What people and programs are told of each dataset of a provider, and of what waits for its turn."""
+"""What people and programs are shown of each dataset of a provider, and of what waits for its turn."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def troubled(known: Known) -> list[Standing]:
 
 
 def noticed(provider: Provider | None, known: Known) -> Iterator[tuple[str, Finding]]:
-    """What is to be told of datasets, each with its IRI: first of those that need somebody."""
+    """What is to be said of datasets, each with its IRI: first of those that need somebody."""
     findings = _findings(provider, known)
     for iri in dict.fromkeys([*(standing.iri for standing in troubled(known)), *findings]):
         yield from ((iri, finding) for finding in findings.get(iri, ()))

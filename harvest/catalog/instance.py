@@ -89,7 +89,7 @@ class InstanceCatalog:
         return provider_report(self._ledger, self.settings, name, entry, self._clock())
 
     def receipt(self, name: str) -> bytes | None:
-        """What a provider is told of its dump, as Turtle, or None."""
+        """What a provider learns of its dump, as Turtle, or None."""
         provider = self.provider(name)
         return None if provider is None else receipt(self.settings.base_url, provider)
 
@@ -240,7 +240,7 @@ class InstanceCatalog:
 
 @contextmanager
 def _told(name: str, n: int) -> Iterator[None]:
-    """Tell damage as the web front does."""
+    """Raise damage as the web front does."""
     try:
         yield
     except DamageError as error:

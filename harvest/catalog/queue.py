@@ -20,7 +20,7 @@ from sparql.store.generations import Generations
 
 def queue_report(ledger: Ledger, settings: Settings, registered: Mapping[str, Provider], now: datetime) -> QueueReport:
     """
-    The queue of an instance, with what else tells whether it gets on: seeds, exports, generation.
+    The queue of an instance, with what else shows whether it gets on: seeds, exports, generation.
 
     A description that cannot be read stands among the failing without a dataset. Providers that are not harvested are
     left out.

@@ -55,7 +55,7 @@ class SeedCatalog:
         return None if document is None else self._page(document, page)
 
     def turtle(self, hash: str) -> bytes | None:
-        """What the metadata graph tells of a seed or document, as it is now, as Turtle; None for neither."""
+        """What the metadata graph says of a seed or document, as it is now, as Turtle; None for neither."""
         seed = self._ledger.seeds.get(hash)
         if seed is not None:
             return turtle(self._records.of_seed(seed_report(seed, self._clock())))

@@ -1,4 +1,4 @@
-"""The `harvest archive` commands: the bytes that were ever downloaded, and the logs that tell of them."""
+"""The `harvest archive` commands: the bytes that were ever downloaded, and the logs that describe them."""
 
 from __future__ import annotations
 

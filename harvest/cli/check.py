@@ -1,4 +1,4 @@
-"""`harvest check`: what a pull request on the registry is told."""
+"""`harvest check`: what is reported on a pull request on the registry."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARALLEL = 8
 
 def check_offline(path: Path, *, asked: bool = False) -> dict[str, Any]:
     """
-    Whether all of a registry file would be harvested as far as it tells itself, with every problem's place; JSON.
+    Whether a registry file would be harvested, as far as the file itself shows, and where each problem is; JSON.
 
     `asked` leaves out what only asking the providers would show.
     """
@@ -89,7 +89,7 @@ def _unknown(path: Path, provider: Provider) -> Finding:
 def _looked(settings: Settings, provider: Provider) -> dict[str, Any]:
     entry = _provider(provider) | {"datasets": [], "findings": []}
     if refused(provider):
-        return entry  # it is told with its place in the registry
+        return entry  # it is reported with its place in the registry
     try:
         description = preview(settings, provider)
         findings = (*description.findings, *dumps(settings, provider, description))

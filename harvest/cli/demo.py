@@ -31,7 +31,7 @@ from sparql.reports import RunReport
 OUT = Console(highlight=False, soft_wrap=True)
 NAME = "fleet"
 QUERIES = Path(__file__).with_name("demo_queries")
-"""Example queries that have something to tell of the fleet."""
+"""Example queries that have something to say of the fleet."""
 
 TICK_S = 2
 PAUSE_S = 4.0
@@ -101,7 +101,7 @@ def _play(settings: Settings, provider: FleetServer) -> None:
     for number, release in enumerate(releases()):
         if number:
             provider.publish(release)
-        OUT.print(f"[bold]The provider publishes {release.told}.[/]")
+        OUT.print(f"[bold]The provider publishes {release.sentence}.[/]")
         _told(_outcome(reading, number))
         time.sleep(PAUSE_S if OUT.is_terminal else 0)
     OUT.print("[bold]The operator looks, and approves what is held:[/] harvest approve fleet")

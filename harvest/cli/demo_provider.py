@@ -48,12 +48,12 @@ class Release:
     One release.
 
     Attributes:
-        told: What the provider says of it, for the demo's output.
+        sentence: What the provider says of it, for the demo's output.
         feature: `FullDump` or `PartialDump`.
         dump: Turtle.
     """
 
-    told: str
+    sentence: str
     feature: str
     dump: str
 
@@ -130,7 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Requests are not told; what comes of them is."""
+        """Requests are not printed; what comes of them is."""
 
 
 @contextmanager

@@ -143,7 +143,7 @@ def rebuild(names: tuple[str, ...], check: bool, config: Path | None, as_json: b
 @as_json
 @configured
 def status(config: Path | None, as_json: bool) -> None:
-    """Tell the state of every provider."""
+    """Report the state of every provider."""
     from harvest.catalog.instance import InstanceCatalog
 
     reading = InstanceCatalog(settings_of(config))

@@ -147,19 +147,19 @@ def check(report: Mapping[str, Any], everything: bool = False) -> None:
         _more(len(findings), "finding", everything)
         for dataset in datasets if everything else datasets[:CHECKED]:
             date, dumps = dataset["modified"] or "unknown", _count(dataset["dumps"], "dump")
-            told = f"{dataset['coverage']}, modified {date}, {dumps}"
-            OUT.print(f"  would harvest {_plain(dataset['iri'])}: {told}", soft_wrap=True)
+            parts = f"{dataset['coverage']}, modified {date}, {dumps}"
+            OUT.print(f"  would harvest {_plain(dataset['iri'])}: {parts}", soft_wrap=True)
         _more(len(datasets), "dataset", everything)
     OUT.print("[green]the registry is good[/]" if report["ok"] else "[red]the registry is not good[/]")
 
 
 def _summary(figures: Mapping[str, int], online: bool) -> None:
     """One line with the figures of a check."""
-    told = [f"{figures['providers']:,} provider{'s' * (figures['providers'] != 1)}"]
+    parts = [f"{figures['providers']:,} provider{'s' * (figures['providers'] != 1)}"]
     if online:
-        told += [f"{figures[key]:,} {key if figures[key] != 1 else key[:-1]}" for key in ("datasets", "dumps")]
-    told += [f"{figures[key]:,} {key if figures[key] != 1 else key[:-1]}" for key in ("errors", "notes")]
-    OUT.print(", ".join(told), soft_wrap=True)
+        parts += [f"{figures[key]:,} {key if figures[key] != 1 else key[:-1]}" for key in ("datasets", "dumps")]
+    parts += [f"{figures[key]:,} {key if figures[key] != 1 else key[:-1]}" for key in ("errors", "notes")]
+    OUT.print(", ".join(parts), soft_wrap=True)
 
 
 def _count(items: Sequence[object], noun: str) -> str:
@@ -191,7 +191,7 @@ def status(providers: Sequence[ProviderReport]) -> None:
 def history(
     versions: Sequence[VersionReport], runs: Sequence[RunReport], findings: Sequence[FindingReport] = ()
 ) -> None:
-    """Versions, the runs that made none, and what is to be told now."""
+    """Versions, the runs that made none, and what is to be reported now."""
     rows = []
     for item in versions:
         counts = (f"+{item.added:,}", f"-{item.removed:,}", f"{item.triples:,}")
@@ -210,14 +210,14 @@ def history(
 
 def _steps(steps: Sequence[StepReport]) -> None:
     """What a run did, and how long each step took; those of no time to speak of are left out."""
-    told = [
+    parts = [
         f"{step.name} {'so far' if step.seconds is None else format(step.seconds, '.1f') + ' s'}"
         + (" (broken off)" if step.broken else "")
         for step in steps
         if step.seconds is None or step.broken or step.seconds >= 0.1
     ]
-    if told:
-        OUT.print(f"  {', '.join(told)}", soft_wrap=True, style="dim")
+    if parts:
+        OUT.print(f"  {', '.join(parts)}", soft_wrap=True, style="dim")
 
 
 def _moment(moment: datetime | None) -> str:

@@ -37,7 +37,7 @@ _PROLOGUE: Final = re.compile(
     )*""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""What may stand before the keyword that tells the kind; DEFINE is Virtuoso's."""
+"""What may stand before the keyword that names the kind; DEFINE is Virtuoso's."""
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _TAG: Final = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _SOLUTIONS: Final = ("SELECT", "ASK")
@@ -129,7 +129,7 @@ def _request(remote: Remote, text: str, kind: str, wanted: ResultFormat) -> _Req
         raise RefusedError(f"{remote.url} is no endpoint: give its address with http:// or https://", url=remote.url)
     client = _Request(urlunsplit(parts._replace(query="", fragment="")), agent="sparql-harvest (harvest query)")
     client.setQuery(text)
-    # The library tells the kind by the first word anywhere that looks like one, and sends what it takes for an update.
+    # The library takes the kind from the first word that looks like one, and sends what it takes for an update.
     client.queryType = kind
     client.setMethod(GET if len(text) <= LONGEST_GET else POST)
     client.setTimeout(remote.timeout_s)
@@ -148,7 +148,7 @@ def _accept(kind: str, wanted: ResultFormat) -> str:
 
 
 def _readable(kind: str) -> list[ResultFormat]:
-    """The formats that can be read back. CSV does not tell IRIs from texts, and TSV has no boolean."""
+    """The formats that can be read back. CSV does not distinguish IRIs from texts, and TSV has no boolean."""
     if kind in _GRAPHS:
         return list(GRAPHS)
     return [form for form in SOLUTIONS if form is not CSV and not (form is TSV and kind == "ASK")]

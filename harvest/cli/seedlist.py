@@ -18,8 +18,8 @@ from sparql.reports import SeedReport
 BATCH: Final = 5_000
 """Seeds of one transaction or query: a harvest that runs beside may write between two."""
 
-TOLD: Final = 100
-"""Relative and refused URIs that are told one by one."""
+REPORTED: Final = 100
+"""Relative and refused URIs that are reported one by one."""
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Report:
     def refuse(self, number: int, uri: str, reason: str) -> None:
         """Count a text that is no URI."""
         self.refused += 1
-        if len(self.refusals) < TOLD:
+        if len(self.refusals) < REPORTED:
             shown = uri[:200].encode("utf-8", "replace").decode()
             self.refusals.append({"number": number, "uri": shown, "reason": reason})
 
@@ -56,7 +56,7 @@ class Report:
         self.known += not new
         if is_relative(uri):
             self.relative += 1
-            if len(self.relatives) < TOLD:
+            if len(self.relatives) < REPORTED:
                 self.relatives.append({"number": number, "uri": uri})
 
 

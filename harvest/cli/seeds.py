@@ -63,7 +63,7 @@ def _lines(file: Iterable[bytes]) -> Iterator[tuple[int, str]]:
 def _add(
     settings: Settings, given: Iterable[tuple[int, str]], interval: float | None, as_json: bool, what: str
 ) -> None:
-    """Register URIs, and tell what became of each kind."""
+    """Register URIs, and report what became of each kind."""
     from harvest.cli.seedlist import register  # opens the ledger; `--help` need not wait for that
 
     report = register(settings, given, None if interval is None else interval * DAY)

@@ -87,14 +87,14 @@ def _wash(
 ) -> None:
     from harvest.pipeline.harvest.alone import WashOrder, wash_alone  # needed by this command alone
 
-    with _progress() as heard:
+    with _progress() as on_report:
         order = WashOrder(
             None if source == "-" else source,
             sys.stdin.buffer,
             options["base"],
             options["graph"],
             options["media_type"],
-            heard,
+            on_report,
         )
         wash_alone(settings, order, deliver)
 

@@ -132,7 +132,7 @@ def _providers(root: yaml.Node, places: Places) -> tuple[Provider, ...]:
 
 
 def _check_name(name: str, key: yaml.Node, names: dict[str, str], places: Places) -> None:
-    """Tell what is wrong with a provider's name, and remember it in `names`."""
+    """Report what is wrong with a provider's name, and remember it in `names`."""
     if not NAME.fullmatch(name):
         message = f"a provider's name has 1 to 100 letters a-z, A-Z and digits; {name!r} has not"
         places.report("bad-name", message, key.start_mark)

@@ -13,7 +13,7 @@ _COMMENT_TRAP = re.compile(r"^[^#\"'<\n]*?(?<!\S)(?P<name>(?:[A-Za-z][\w.-]*)?:#
 
 
 def report_absence(reading: DescriptionReading, datasets: list[Node]) -> None:
-    """Tell that none of `datasets`, nor anything else, has a dump that can be harvested, and why."""
+    """Report that none of `datasets`, nor anything else, has a dump that can be harvested, and why."""
     reasons = [_undeclared_message(node) for node in _undeclared(reading)[:3]]
     reasons += [_trap_message(name) for name in _traps(reading.text)]
     if not reading.parsed.total:
@@ -27,7 +27,7 @@ def report_absence(reading: DescriptionReading, datasets: list[Node]) -> None:
 
 
 def report_undeclared(reading: DescriptionReading) -> None:
-    """Tell which nodes have dumps and are not said to be datasets."""
+    """Report which nodes have dumps and are not said to be datasets."""
     for node in _undeclared(reading):
         reading.report("dump-without-dataset", _undeclared_message(node), f"<{node.value}>", *_traps(reading.text))
 

@@ -29,7 +29,7 @@ def coverage(reading: DescriptionReading, node: Node) -> Coverage:
 
 
 def report_unstated(reading: DescriptionReading) -> None:
-    """Tell, once for a whole description, which datasets say neither full nor partial."""
+    """Report, once for a whole description, which datasets say neither full nor partial."""
     if reading.unstated:
         first, *others = reading.unstated
         more = f" (and of {len(others)} more)" if others else ""

@@ -122,7 +122,7 @@ def _report_shared_dumps(reading: DescriptionReading, datasets: list[Dataset]) -
 
 
 def _report_overlaps(reading: DescriptionReading, dumps: Mapping[Node, tuple[str, ...]]) -> None:
-    """Tell, once for a whole description, which datasets with dumps are subsets of others with dumps."""
+    """Report, once for a whole description, which datasets with dumps are subsets of others with dumps."""
     overlaps = [(node, outer) for node in dumps for outer in reading.surrounding(node) if outer in dumps]
     if overlaps:
         (part, whole), *others = overlaps

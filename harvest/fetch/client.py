@@ -13,7 +13,7 @@ from urllib.parse import quote
 from weakref import WeakSet
 
 from harvest.config.settings import HttpSettings
-from harvest.fetch.exchange import Exchange, Heard, unheard
+from harvest.fetch.exchange import Exchange, OnBytes, ignored
 from harvest.fetch.guard import Gate
 from harvest.fetch.lanes import CHECKS_PER_HOST, Lane
 from harvest.fetch.order import NO_LIMITS, NO_VALIDATORS, THE_MACHINE, Fetched, Means, Order, Surroundings
@@ -55,7 +55,7 @@ class Client:
         transport = Transport(gate, (settings.connect_s, settings.read_s), kept, around.ca_bundle)
         floor = Floor(settings.min_rate, max(settings.min_rate_s, settings.read_s))
         self.means = Means(settings, user_agent(settings.contact or base_url), clock, around, transport, floor)
-        self._heard: Heard = unheard
+        self._on_bytes: OnBytes = ignored
         self._closing = threading.Event()
         self._stops: WeakSet[threading.Event] = WeakSet((self._closing,))
         self._lock = threading.Lock()
@@ -88,12 +88,12 @@ class Client:
 
         Its `lane` is one of this client's, its `stop` made by `new_stop`.
         """
-        return Exchange(order, self.means, self._heard).run()
+        return Exchange(order, self.means, self._on_bytes).run()
 
-    def telling(self, heard: Heard) -> Client:
+    def reporting(self, on_bytes: OnBytes) -> Client:
         """This client, for orders whose bytes somebody counts as they come."""
         other = copy.copy(self)
-        other._heard = heard
+        other._on_bytes = on_bytes
         return other
 
     def new_stop(self) -> threading.Event:

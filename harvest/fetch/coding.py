@@ -55,7 +55,7 @@ class Decoder:
             raise CodingError(f"its {self._name} encoding ends too early")
 
     def _open(self, data: bytes) -> bytes:
-        """Start a stream when the first two bytes are there, which tell its kind; gives the bytes to go on with."""
+        """Start a stream when the first two bytes are there, which show its kind; gives the bytes to go on with."""
         data = self._start + data
         if self._ended:
             # Some writers fill the last block with zeros.

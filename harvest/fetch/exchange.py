@@ -38,8 +38,8 @@ from harvest.fetch.transfer import Transfer
 from harvest.fetch.wire import Wire, base_iri, follow, spell, without_userinfo
 from harvest.model import Capture, Finding, Hop, Validators
 
-Heard = Callable[[str, int, int | None], None]
-"""Told of what was asked for, the bytes of it that came so far, and how many there are if the server says so."""
+OnBytes = Callable[[str, int, int | None], None]
+"""Called with what was asked for, the bytes of it that came so far, and how many there are if the server says so."""
 
 REDIRECTS: Final = 10
 HOPS: Final = 100
@@ -53,16 +53,16 @@ _SKIM_S: Final = 2.0
 """What reading the page of a redirect or an error is worth, in bytes and seconds."""
 
 
-def unheard(url: str, received: int, total: int | None) -> None:
+def ignored(url: str, received: int, total: int | None) -> None:
     """Nobody counts."""
 
 
 class Exchange:
     """The state of one order between its tries."""
 
-    def __init__(self, order: Order, means: Means, heard: Heard = unheard) -> None:
+    def __init__(self, order: Order, means: Means, on_bytes: OnBytes = ignored) -> None:
         self._order = order
-        self._heard = heard
+        self._on_bytes = on_bytes
         self._means = means
         self._start = spell(order.url)
         limits, settings = order.limits, means.settings
@@ -205,7 +205,7 @@ class Exchange:
         total = self._head.total if self._head else None
         for piece in self._means.transport.read(response, _PIECE, transfer):
             self._body.feed(piece)
-            self._heard(self._order.url, self._body.received, total)
+            self._on_bytes(self._order.url, self._body.received, total)
         return self._arrived(wire, passed)
 
     def _goes_on(self, response: requests.Response) -> bool:

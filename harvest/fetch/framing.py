@@ -36,7 +36,7 @@ class BrokenAnswer(HTTPException):
 
 class WholeLines(io.BufferedReader):
     """
-    A reader that tells a cut line from a whole one.
+    A reader that distinguishes a cut line from a whole one.
 
     Attributes:
         header: Whether the header is being read, where the end of the stream is a cut too.

@@ -121,7 +121,7 @@ class Database:
 
     @contextmanager
     def _reporting(self, verb: str) -> Iterator[None]:
-        """Tell trouble with the file as what it is; a statement that breaks a rule of the layout is a fault of ours."""
+        """Report trouble with the file as what it is; a statement that breaks a rule of the layout is our fault."""
         try:
             yield
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.NotSupportedError):

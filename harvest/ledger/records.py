@@ -154,7 +154,7 @@ class VersionRecord:
         removed: Triples removed from it.
         triples: In this version.
         digest: SHA-256 of the canonical snapshot; None until one was written.
-        facts: What the provenance log is to tell of it, N-Triples, until it is committed: then a note has it.
+        facts: What the provenance log is to say of it, N-Triples, until it is committed: then a note has it.
     """
 
     provider: str

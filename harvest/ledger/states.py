@@ -54,7 +54,7 @@ class Bad:
 
     Attributes:
         outcome: Of the last one: failed or held.
-        run: The run that tells of it; None for what was never filed as a run.
+        run: The run that describes it; None for what was never filed as a run.
         since: When the first of them began.
         tries: How many they are.
         tried: When the last one ended.

@@ -23,7 +23,7 @@ from harvest.archive.provenance import facts_of, new_activity
 from harvest.errors import FetchError, HarvestError, RefusedError, StatusError, StorageError
 from harvest.fetch.client import Client, Fetched
 from harvest.fetch.download import NOTHING_KNOWN, download_all
-from harvest.fetch.exchange import Heard, unheard
+from harvest.fetch.exchange import OnBytes, ignored
 from harvest.fetch.order import NO_LIMITS, NO_VALIDATORS
 from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Ledger
@@ -88,12 +88,12 @@ class Crawl:
         limits: Limits = NO_LIMITS,
         known: Mapping[str, Validators] = NOTHING_KNOWN,
         informed: str | None = None,
-        heard: Heard = unheard,
+        on_bytes: OnBytes = ignored,
     ) -> list[Fetched]:
         """
         The answers, in the order of `urls`, once all are there and filed; as `get` otherwise.
 
-        `heard` is told of bytes as they come, in several threads.
+        `on_bytes` is called with bytes as they come, in several threads.
 
         Raises:
             FetchError: As `harvest.fetch.download.download_all`; then none is recorded but the one that failed.
@@ -105,7 +105,7 @@ class Crawl:
         asked = [url for url in urls if url not in filed]
         began = self.clock()
         try:
-            client = self.client.telling(heard)
+            client = self.client.reporting(on_bytes)
             answers = download_all(client, asked, self.content.incoming, limits, known) if asked else []
         except FetchError as error:
             self._record_failure(asked, error, began, informed)

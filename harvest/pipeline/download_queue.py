@@ -29,7 +29,7 @@ A host has more of them than `http.per_host` allows to be asked at once, as it m
 """
 
 Listener = Callable[[str], object]
-"""Told the name of a provider of which something was downloaded, or could not be."""
+"""Called with the name of a provider of which something was downloaded, or could not be."""
 
 
 class DownloadQueue:

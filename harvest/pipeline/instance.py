@@ -49,7 +49,7 @@ class Instance:
         generations: Published copies of it.
         roster: The registry as it is now.
         clock: The time now (aware, UTC).
-        on_step: Told (provider, step) when a step begins; the steps' names are in `harvest.pipeline`.
+        on_step: Called with (provider, step) when a step begins; the steps' names are in `harvest.pipeline`.
         stopping: Set when the instance shuts down: downloads and washing are given up, loads are finished.
         publishing: What readers see of the working store.
         exporting: Held while exports are written or compared; taken before a provider and before `writing`.

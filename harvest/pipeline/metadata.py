@@ -1,4 +1,4 @@
-"""Telling the metadata graph what happened, so that SPARQL can ask it."""
+"""Writing to the metadata graph what happened, so that SPARQL can ask it."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class RunProgress:
         return advanced
 
     def record_washed(self, washed: Washed, length: int) -> None:
-        """Tell what washing gave out of so many bytes."""
+        """Report what washing gave out of so many bytes."""
         parts = [part for document in washed.documents for part in document]
         figures = {
             "files": sum(part.status is not Status.DEPLETED for part in parts),

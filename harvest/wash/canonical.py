@@ -41,7 +41,7 @@ def wash(documents: Sequence[Document], graph: str, target: Path, memory: int, t
 
     Temporary files stand beside `target`; about twice the size of the N-Triples is needed. `memory` is the number
     of bytes that sorting and labelling aim to stay under together. Without `terms`, the limits are the default ones.
-    What is not RDF is left out and told in the parts.
+    What is not RDF is left out and reported in the parts.
 
     Raises:
         ContextWanted: A JSON-LD context has to be fetched first.

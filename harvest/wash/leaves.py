@@ -25,12 +25,12 @@ from harvest.wash.decoding.otherwise import no_rdf, owl_text
 from harvest.wash.decoding.recode import recoded
 from harvest.wash.decoding.sniff import sniff
 from harvest.wash.problems import Problems
-from harvest.wash.process import tell
+from harvest.wash.process import report
 from harvest.wash.splitter import Splitter
 from harvest.wash.structured import html, jsonld, rdfxml
 from harvest.wash.text import Sink, Text
 from harvest.wash.textual import resume
-from harvest.wash.unpacking.members import Archive, Leaf
+from harvest.wash.unpacking.members import Leaf, UnpackedArchive
 from harvest.wash.unpacking.unpack import unpack
 from harvest.wash.unpacking.volume import Volume
 from sparql.rdf import (
@@ -48,7 +48,7 @@ from sparql.rdf import (
     by_media_type,
 )
 
-TOLD: Final = 10_000
+REPORTED: Final = 10_000
 """Problems of all parts of a dump together that are kept in full."""
 
 _TEXTUAL = (N_TRIPLES, N_QUADS, TURTLE, TRIG, N3)
@@ -98,9 +98,9 @@ def parts(document: Document, terms: Terms, outlet: Outlet, ordinals: count[int]
     Raises:
         ContextWanted: A JSON-LD context has to be fetched first.
     """
-    tell(Progress(document.url, (), Status.UNARCHIVING))
+    report(Progress(document.url, (), Status.UNARCHIVING))
     began = datetime.now(UTC)
-    kept = TOLD
+    kept = REPORTED
     seen: set[tuple[str, ...]] = set()
     for item in unpack(document, terms.volume, terms.scratch):
         if isinstance(item, Leaf):
@@ -108,7 +108,7 @@ def parts(document: Document, terms: Terms, outlet: Outlet, ordinals: count[int]
         problems = Problems(kept)
         for problem in item.problems:
             problems.add(problem)
-        if isinstance(item, Archive):
+        if isinstance(item, UnpackedArchive):
             part = _part(item.names, Status.DEPLETED, began, problems)
         elif item.names in terms.skip:
             problems.add(Problem("cut-off", "reading it ended its process: out of memory or time, or a parser fault"))
@@ -170,7 +170,7 @@ class _LeafReading:
         examined = examine(self.leaf.open, media_type, title)
         for problem in examined.problems:
             self.problems.add(problem)
-        self._tell(Status.GUESSING)
+        self._report(Status.GUESSING)
         content = examined.content
         name = self.leaf.names[-1] if self.leaf.names else self.document.url
         declared = by_media_type(media_type) or by_extension(name)
@@ -178,7 +178,7 @@ class _LeafReading:
         if found is None:
             self.problems.add(no_rdf(title, examined.head))
             return replace(_part(self.leaf.names, Status.GUESSING, self.began, self.problems), content=content)
-        self._tell(Status.PARSING)
+        self._report(Status.PARSING)
         if declared not in (None, found):
             self.problems.add(Problem("format", f"{title} is declared as {declared.name} and was read as {found.name}"))
         text = Text(
@@ -204,8 +204,8 @@ class _LeafReading:
             splitter.finish()
             return splitter.statements
 
-    def _tell(self, status: Status) -> None:
-        tell(Progress(self.document.url, self.leaf.names, status))
+    def _report(self, status: Status) -> None:
+        report(Progress(self.document.url, self.leaf.names, status))
 
 
 def _format(examined: Examined, declared: Format | None, media_type: str | None, name: str) -> Format | None:
@@ -217,8 +217,8 @@ def _format(examined: Examined, declared: Format | None, media_type: str | None,
 
 def _trusted(declared: Format | None, examined: Examined) -> Format | None:
     """The declared format of a text that looks like nothing: read as that, its errors have a place."""
-    told = declared in _TEXTUAL and examined.content.encoding is not None
-    return declared if told and not examined.head.lstrip().startswith((b"<?", b"<!", b"{", b"[")) else None
+    recoded = declared in _TEXTUAL and examined.content.encoding is not None
+    return declared if recoded and not examined.head.lstrip().startswith((b"<?", b"<!", b"{", b"[")) else None
 
 
 @contextmanager
@@ -230,7 +230,7 @@ def _opened(leaf: Leaf, examined: Examined) -> Iterator[BinaryIO]:
 
 def transcribe(text: Text, source: Format, sink: Sink, problems: Problems) -> None:
     """
-    Write every triple of a document to the sink; what is bad is dropped and told.
+    Write every triple of a document to the sink; what is bad is dropped and reported.
 
     Raises:
         ContextWanted: A JSON-LD context has to be fetched first.

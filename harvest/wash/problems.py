@@ -8,7 +8,7 @@ The kinds, and what each means for the statements around it:
     invalid-literal  a statement with a literal that is none (its language tag, its characters); it was dropped
     rdf-1.2          a statement that only RDF 1.2 has (triple terms, base directions); it was dropped
     encoding         bytes that are no characters of the document's encoding; replaced or dropped with their statement
-    recoded          the document is not in UTF-8, and was read in the encoding told
+    recoded          the document is not in UTF-8, and was read in the encoding that is named
     format           the document is not what its media type or name says, and was read as what it is
     fallback         a second, more patient parser read the document
     context          a JSON-LD context that could not be had
@@ -84,7 +84,7 @@ class Problems:
             self.whole = False
 
     def lose(self, triples: int) -> None:
-        """Count triples that a problem told before costs, too."""
+        """Count triples that an earlier problem costs, too."""
         self.lost += triples
 
     def wants_excerpt(self, kind: str, lost: int = 0) -> bool:

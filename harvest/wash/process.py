@@ -42,15 +42,15 @@ _CONTEXT.set_forkserver_preload(["harvest.wash.canonical", "harvest.cli.main"])
 
 
 _told: Callable[[object], None] | None = None
-"""Where `tell` sends in a process of this module; None elsewhere."""
+"""Where `report` sends in a process of this module; None elsewhere."""
 
 
 def _ignored(value: object) -> None:
     """Nobody listens."""
 
 
-def tell(value: object) -> None:
-    """Have the caller of this process hear of something; outside of such a process nobody hears it."""
+def report(value: object) -> None:
+    """Send something to the caller of this process; outside of such a process it is lost."""
     if _told is not None:
         _told(value)
 
@@ -64,13 +64,13 @@ class Bounds:
         timeout_s: Seconds it may take.
         url: What it works on, for messages.
         stop: Set by another thread to give it up.
-        heard: Called with what the function tells on its way, in the thread that called.
+        on_report: Called with what the function reports on its way, in the thread that called.
     """
 
     timeout_s: float
     url: str
     stop: threading.Event = field(default_factory=threading.Event)
-    heard: Callable[[Any], None] = _ignored
+    on_report: Callable[[Any], None] = _ignored
 
 
 def call(function: Callable[P, T], bounds: Bounds, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -95,14 +95,14 @@ def call(function: Callable[P, T], bounds: Bounds, *args: P.args, **kwargs: P.kw
 
 
 def _await(connection: Connection, process: multiprocessing.context.ForkServerProcess, bounds: Bounds) -> object:
-    """The answer, or why there is none; what is told before is heard."""
+    """The answer, or why there is none; what is reported before is passed on."""
     end = time.monotonic() + bounds.timeout_s
     while True:
         while not connection.poll(min(STOP_S, max(0.0, end - time.monotonic()))):
             _check(bounds, end)
         what, value = _received(connection, process, bounds.url)
-        if what == "told":
-            bounds.heard(value)
+        if what == "report":
+            bounds.on_report(value)
             _check(bounds, end)
         elif what == "failed":
             raise cast(HarvestError, value)
@@ -158,7 +158,7 @@ def _run(
     _limit()
 
     def send(value: object) -> None:
-        connection.send(("told", value))
+        connection.send(("report", value))
 
     _told = send
     try:

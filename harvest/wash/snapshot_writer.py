@@ -138,7 +138,7 @@ class _Aside:
             self._file.close()
 
 
-def _keep(lines: bytes, digest: Digest, out: Raw) -> None:
+def _keep(lines: bytes, digest: Digest, out: UnbufferedFile) -> None:
     digest.update(lines)
     written = 0
     while written < len(lines):  # a raw file may take a part only
@@ -152,7 +152,7 @@ class Digest(Protocol):
         """Take the next bytes."""
 
 
-class Raw(Protocol):
+class UnbufferedFile(Protocol):
     """A file without a buffer."""
 
     def write(self, data: bytes, /) -> int:

@@ -1,5 +1,5 @@
 """
-N-Triples told apart: ground lines go to one place, lines with blank nodes to another.
+N-Triples in two parts: ground lines go to one place, lines with blank nodes to another.
 
 pyoxigraph writes canonical N-Triples, so its lines can be cut, sorted and compared as bytes.
 """
@@ -26,7 +26,7 @@ class Splitter:
     A file-like object that takes N-Triples in chunks and hands ground lines and lines with blank nodes on.
 
     Lines between two marks of a blank node pass in one piece, which makes data without blank nodes cost nothing. What
-    only RDF 1.2 has is dropped and told: most RDF software cannot read it.
+    only RDF 1.2 has is dropped and reported: most RDF software cannot read it.
 
     Attributes:
         statements: Lines handed on.
@@ -38,7 +38,7 @@ class Splitter:
             ordinal: Put before every blank node label, so that two documents can both speak of `_:b0`.
             ground: Takes the lines without blank nodes.
             blank: Takes the others.
-            problems: Told of what is dropped.
+            problems: Gets what is dropped.
         """
         self.statements = 0
         self._mark = b"_:d%d-" % ordinal

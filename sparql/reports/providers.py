@@ -54,13 +54,13 @@ class DatasetReport:
         title: As described, or None.
         described: Whether the description names it now.
         published: Its dcterms:modified in the description, or None.
-        coverage: full or partial, as last harvested; None where nothing tells.
+        coverage: full or partial, as last harvested; None where nothing says.
         modified: Its dcterms:modified as last harvested, or None.
         committed: When it was last harvested, or None.
         state: failing, held, harvesting, waiting or idle.
         since: Since when it fails or is held, or None.
         tries: How many tries went wrong since then.
-        run: Id of the run that tells of the last of them, or None.
+        run: Id of the run that describes the last of them, or None.
         last_try: When the last of them ended, or None.
         next_try: When it is tried again, or None.
         commands: What somebody can do about it.
@@ -97,7 +97,7 @@ class TroubleReport:
         dataset: Its IRI, or None for the description of the provider.
         since: When the first try that went wrong began.
         tries: How many have gone wrong since.
-        run: Id of the run that tells of the last one, or None.
+        run: Id of the run that describes the last one, or None.
         at: When the last one ended.
     """
 
@@ -111,7 +111,7 @@ class TroubleReport:
 @dataclass(frozen=True, slots=True)
 class AboutReport:
     """
-    What a description tells people of a dataset.
+    What a description says of a dataset.
 
     Attributes:
         iri: Of the dataset.
@@ -170,9 +170,9 @@ class ProviderReport:
         url: Where it describes its data, without name and password, or None.
         removals: keep or mirror, or None.
         contact: Whom to ask, or None.
-        notify: Who is to be told of outcomes, or None.
+        notify: Who is to be notified of outcomes, or None.
         datasets: Those of its description, then others that were harvested or tried.
-        about: What its description tells people.
+        about: What its description says of it.
     """
 
     name: str

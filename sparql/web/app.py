@@ -121,7 +121,7 @@ def create_app(
     The front of an instance, to be run by an ASGI server with lifespan events, in one process.
 
     Args:
-        catalog: What the pages tell.
+        catalog: What the pages say.
         generations_root: Folder with `current` and `generations/`.
         limits: What one query may use.
         site: Name and address of the instance.
@@ -177,13 +177,13 @@ def refuse(error: HTTPException) -> Response:
     if quality(HTML, accept) > max(quality(JSON, accept), quality("text/plain", accept)):
         response = Response(render_template("error.html", status=status, name=error.name, reason=reason), status)
     elif "json" in (accept or ""):
-        told = {
+        answer = {
             "error": error.name,
             "message": reason,
             "status": status,
             "retriable": any(name == "Retry-After" for name, _ in own),
         }
-        response = Response(json.dumps(told), status, content_type=JSON)
+        response = Response(json.dumps(answer), status, content_type=JSON)
     else:
         response = Response(f"{reason}\n", status, content_type="text/plain; charset=utf-8")
     response.vary.add("Accept")

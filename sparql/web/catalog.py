@@ -48,7 +48,7 @@ class Catalog(Protocol):
         """A provider, or None."""
 
     def receipt(self, name: str) -> bytes | None:
-        """What a provider is told of its dump, as Turtle, or None."""
+        """What a provider learns of its dump, as Turtle, or None."""
 
     def statistics(self, name: str) -> Record | None:
         """What a provider's graph is made of: see `sparql.protocol.description.Graph`; or None."""
@@ -119,7 +119,7 @@ class Site:
         base_url: Public address, without a slash at the end.
         title: On every page.
         graph_base: What the IRIs of graphs begin with; they can be read there if it is below `base_url`.
-        account: IRI of the graph in which the instance tells of its own work, or empty.
+        account: IRI of the graph in which the instance describes its own work, or empty.
         queries: Folder of the example queries, or None.
         proxies: Addresses and networks of the reverse proxies in front of the instance.
         operator: Who may send updates, or None if nobody may.

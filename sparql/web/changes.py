@@ -46,7 +46,7 @@ class Row:
         old: What went, or None.
         new: What came, or None.
         start: Where the shown texts begin, in characters of the whole: long ones are shown from where they differ.
-        same: Characters at the begin of both shown texts that are equal, where it helps to tell them.
+        same: Characters at the begin of both shown texts that are equal, where it helps to distinguish them.
         old_differs: Characters after them that only the old one has.
         new_differs: Characters after them that only the new one has.
     """
@@ -138,7 +138,7 @@ def _values(lines: Iterable[bytes]) -> list[tuple[str, Value]]:
 
 
 def _shown(row: Row) -> Row:
-    """A row with its texts cut to what a page shows, and what differs in them told."""
+    """A row with its texts cut to what a page shows, and what differs in them marked."""
     old, new = row.old, row.new
     if old is None or new is None or old.kind != "literal" or new.kind != "literal":
         return replace(row, old=_cut(old), new=_cut(new))

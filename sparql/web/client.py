@@ -77,7 +77,7 @@ class WebClient:
         self._on_gone = call
 
     def watch(self) -> None:
-        """Have `gone` tell the truth from now on."""
+        """Have `gone` give the truth from now on."""
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._wait())
 
@@ -135,7 +135,7 @@ def header(scope: Message, name: bytes) -> str | None:
 
 def speaks_1_0(scope: Message) -> bool:
     """
-    Whether the client speaks HTTP/1.0, as nginx does to servers behind it unless told otherwise.
+    Whether the client speaks HTTP/1.0, as nginx does to servers behind it unless its settings say otherwise.
 
     It ends a body of unknown length by closing the connection: one that is broken off looks whole. So it is sent
     nothing without its length.

@@ -4,7 +4,7 @@ How many connections the front has, and whose go first when they run short.
 The server takes a connection from the system as long as it has fewer than `most()`, and has no say in which one ends: a
 client that keeps hundreds open and asks nothing would keep all others out. So this looks at the process's own sockets,
 several times a second if there are many, and shuts those down that no request is on, the longest idle first. How long
-one is idle the system tells.
+one is idle the system counts.
 
 Source: Linux, tcp(7) (TCP_INFO), proc(5) (/proc/self/fd).
 """
@@ -109,7 +109,7 @@ class Connections:
             pause = max(LOOK_S, (time.thread_time() - began) / SHARE)
 
     def look(self) -> int:
-        """Close what there is too much of, and tell how many that were."""
+        """Close what there is too much of, and return how many that were."""
         if len(os.listdir("/proc/self/fd")) <= self._each:
             return 0
         with ExitStack() as stack:

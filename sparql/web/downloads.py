@@ -55,7 +55,7 @@ class Opened:
 
     @property
     def modified(self) -> datetime:
-        """When it was last written, to the second, as HTTP tells it."""
+        """When it was last written, to the second, as HTTP says it."""
         return datetime.fromtimestamp(self.written_ns // 1_000_000_000, UTC)
 
 

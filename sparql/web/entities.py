@@ -137,7 +137,7 @@ def _shown(template: str, **values: object) -> Response:
 
 
 class Entities:
-    """Answers who wants data about an IRI, and who opens one below the graphs; `covers` tells which requests."""
+    """Answers who wants data about an IRI, and who opens one below the graphs; `covers` says which requests."""
 
     def __init__(self, endpoint: Endpoint, questions: Questions, pages: Gateway, graphs: Graphs, site: Site) -> None:
         self._endpoint = endpoint

@@ -1,4 +1,4 @@
-"""What a page about an IRI tells, asked of the store in a few bounded queries."""
+"""What a page about an IRI says, asked of the store in a few bounded queries."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Example:
 
     Attributes:
         name: Of its file, without `.rq`.
-        title: What it tells.
+        title: What it says.
         description: In a sentence or two; may be empty.
         query: Without title and description.
     """
@@ -37,7 +37,7 @@ class Example:
 
 
 def read_examples(folder: Path | None) -> list[Example]:
-    """The examples of a folder by file name; what is wrong with one is told in the log, once for each state of it."""
+    """The examples of a folder by file name; what is wrong with one is logged, once for each state of it."""
     if folder is None:
         return []
     try:
@@ -57,18 +57,18 @@ def parse_example(name: str, text: str) -> Example:
         ValueError: It has no title or no query.
     """
     lines = text.splitlines()
-    told: list[str] = []
+    comments: list[str] = []
     for line in lines:
         match = _COMMENT.fullmatch(line.strip())
         if match is None:
             break
-        told.append(match[1].strip())
-    if not told or not told[0]:
+        comments.append(match[1].strip())
+    if not comments or not comments[0]:
         raise ValueError("its first line is no comment with a title; begin it with `# Title`")
-    query = "\n".join(lines[len(told) :]).strip()
+    query = "\n".join(lines[len(comments) :]).strip()
     if not query:
         raise ValueError("there is no query after its comments")
-    return Example(name, told[0], " ".join(" ".join(told[1:]).split()), f"{query}\n")
+    return Example(name, comments[0], " ".join(" ".join(comments[1:]).split()), f"{query}\n")
 
 
 def _as_it_is(path: Path) -> Example | None:

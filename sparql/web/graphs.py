@@ -37,7 +37,7 @@ _SAFE: Final = "/:@!$&'()*+,;=-._~"
 
 
 class Graphs:
-    """Answers who reads a graph; `covers` tells which requests those are."""
+    """Answers who reads a graph; `covers` says which requests those are."""
 
     def __init__(self, endpoint: Endpoint, site: Site, taken: Iterable[str]) -> None:
         """

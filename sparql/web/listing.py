@@ -90,7 +90,7 @@ class Listing:
 
 
 def listing(providers: Sequence[ProviderSummary]) -> Listing:
-    """The page that the address asks for; a mistake in it is told."""
+    """The page that the address asks for; a mistake in it is reported."""
     sort, state = request.args.get("sort", "name"), request.args.get("state", "")
     text = request.args.get("q", "").strip()[:100]
     if sort.removeprefix("-") not in _KEYS:

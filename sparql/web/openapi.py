@@ -1,5 +1,5 @@
 """
-What `openapi.yaml` tells of the HTTP interface: as a document of this instance, and in the order of the API page.
+What `openapi.yaml` says of the HTTP interface: as a document of this instance, and in the order of the API page.
 
 Source: OpenAPI Specification 3.1.1.
 """
@@ -35,20 +35,20 @@ class Operation:
         id: Its name in the document, and its anchor on the page.
         method: Upper case.
         path: With `{}` around what varies.
-        told: Summary, description, parameters, request body and responses, as in the document.
+        definition: Summary, description, parameters, request body and responses, as in the document.
         command: A line of `curl` that asks for an example.
     """
 
     id: str
     method: str
     path: str
-    told: Record
+    definition: Record
     command: str
 
     @property
     def responses(self) -> Iterator[tuple[str, str, Record]]:
-        """Yield the status, its name, and what is told of each response."""
-        for status, response in self.told["responses"].items():
+        """Yield the status, its name, and what is said of each response."""
+        for status, response in self.definition["responses"].items():
             yield status, HTTPStatus(int(status)).phrase, response
 
 
@@ -85,7 +85,7 @@ def groups(base_url: str, examples: Mapping[str, str]) -> tuple[OperationGroup, 
     """The operations by tag; `examples` of parameters take the place of those in the document."""
     found = tuple(_operations(base_url, examples))
     return tuple(
-        OperationGroup(tag["name"], tag["description"], tuple(o for o in found if tag["name"] in o.told["tags"]))
+        OperationGroup(tag["name"], tag["description"], tuple(o for o in found if tag["name"] in o.definition["tags"]))
         for tag in source()["tags"]
     )
 
@@ -94,16 +94,16 @@ def _operations(base_url: str, examples: Mapping[str, str]) -> Iterator[Operatio
     for path, methods in source()["paths"].items():
         for method in METHODS:
             if method in methods:
-                told = _resolved(methods[method])
-                command = _command(f"{base_url}{path}", method, told, examples)
-                yield Operation(told["operationId"], method.upper(), path, told, command)
+                definition = _resolved(methods[method])
+                command = _command(f"{base_url}{path}", method, definition, examples)
+                yield Operation(definition["operationId"], method.upper(), path, definition, command)
 
 
-def _resolved(told: Record) -> Record:
+def _resolved(definition: Record) -> Record:
     """An operation with its parameters, responses and headers in the place of references to them."""
-    found = copy.deepcopy(told)
-    found["parameters"] = [follow(item) for item in told.get("parameters", ())]
-    found["responses"] = {status: follow(item) for status, item in told["responses"].items()}
+    found = copy.deepcopy(definition)
+    found["parameters"] = [follow(item) for item in definition.get("parameters", ())]
+    found["responses"] = {status: follow(item) for status, item in definition["responses"].items()}
     for response in found["responses"].values():
         response["headers"] = {name: follow(item) for name, item in response.get("headers", {}).items()}
     return found
@@ -119,8 +119,8 @@ def follow(item: Record) -> Record:
     return {**follow(found), **{key: value for key, value in item.items() if key != "$ref"}}
 
 
-def _command(address: str, method: str, told: Record, examples: Mapping[str, str]) -> str:
-    given = {item["name"]: item for item in told["parameters"]}
+def _command(address: str, method: str, definition: Record, examples: Mapping[str, str]) -> str:
+    given = {item["name"]: item for item in definition["parameters"]}
     for name in re.findall(r"{(\w+)}", address):
         value = examples.get(name, str(given[name].get("example", "")))
         address = address.replace(f"{{{name}}}", quote(value))
@@ -130,7 +130,7 @@ def _command(address: str, method: str, told: Record, examples: Mapping[str, str
     asked = {
         n: examples.get(n, item["example"]) for n, item in given.items() if item["in"] == "query" and "example" in item
     }
-    types = list(told["responses"].get("200", {}).get("content", {}))
+    types = list(definition["responses"].get("200", {}).get("content", {}))
     accept = f" --header {quoted(f'Accept: {types[0]}')}" if "text/html" in types else ""
     data = "".join(f" --data-urlencode {quoted(f'{name}={value}')}" for name, value in asked.items())
     return f"curl{' --get' if data else ''} {quoted(address)}{data}{accept}"
@@ -183,50 +183,55 @@ class Schema:
 
 def schemas() -> tuple[Schema, ...]:
     """The kinds of JSON values, in the order of the document."""
-    return tuple(_schema(name, told) for name, told in source()["components"]["schemas"].items())
+    return tuple(_schema(name, definition) for name, definition in source()["components"]["schemas"].items())
 
 
-def _schema(name: str, told: Record) -> Schema:
-    required = told.get("required", ())
+def _schema(name: str, definition: Record) -> Schema:
+    required = definition.get("required", ())
     fields = tuple(
         Field(key, kind(value), named(value), key in required, _description(value))
-        for key, value in told.get("properties", {}).items()
+        for key, value in definition.get("properties", {}).items()
     )
-    return Schema(name, told.get("description", ""), kind(told), named(told), fields)
+    return Schema(name, definition.get("description", ""), kind(definition), named(definition), fields)
 
 
-def _description(told: Record) -> str:
-    return str(told.get("description") or "")
+def _description(definition: Record) -> str:
+    return str(definition.get("description") or "")
 
 
-def kind(told: Record) -> str:
+def kind(definition: Record) -> str:
     """The type of a schema in words."""
-    if "$ref" in told:
-        return str(told["$ref"].rpartition("/")[2])
-    if "enum" in told:
-        return " | ".join("null" if value is None else str(value) or "empty" for value in told["enum"])
-    if "const" in told:
-        return str(told["const"])
+    if "$ref" in definition:
+        return str(definition["$ref"].rpartition("/")[2])
+    if "enum" in definition:
+        return " | ".join("null" if value is None else str(value) or "empty" for value in definition["enum"])
+    if "const" in definition:
+        return str(definition["const"])
     for many in ("anyOf", "oneOf"):
-        if many in told:
-            return " | ".join(kind(one) for one in told[many])
-    types = told.get("type", "any")
+        if many in definition:
+            return " | ".join(kind(one) for one in definition[many])
+    types = definition.get("type", "any")
     if types == "array":
-        return f"list of {kind(told['items'])}"
-    if types == "object" and isinstance(told.get("additionalProperties"), dict):
-        return f"object of {kind(told['additionalProperties'])}"
-    return " | ".join([types] if isinstance(types, str) else types) + _bounds(told)
+        return f"list of {kind(definition['items'])}"
+    if types == "object" and isinstance(definition.get("additionalProperties"), dict):
+        return f"object of {kind(definition['additionalProperties'])}"
+    return " | ".join([types] if isinstance(types, str) else types) + _bounds(definition)
 
 
-def named(told: Record) -> tuple[str, ...]:
+def named(definition: Record) -> tuple[str, ...]:
     """The names of the schemas that `kind` speaks of."""
-    inner = [told.get("items"), told.get("additionalProperties"), *told.get("anyOf", ()), *told.get("oneOf", ())]
-    own = (told["$ref"].rpartition("/")[2],) if "$ref" in told else ()
+    inner = [
+        definition.get("items"),
+        definition.get("additionalProperties"),
+        *definition.get("anyOf", ()),
+        *definition.get("oneOf", ()),
+    ]
+    own = (definition["$ref"].rpartition("/")[2],) if "$ref" in definition else ()
     return (*own, *(name for one in inner if isinstance(one, dict) for name in named(one)))
 
 
-def _bounds(told: Record) -> str:
-    least, most = told.get("minimum"), told.get("maximum")
+def _bounds(definition: Record) -> str:
+    least, most = definition.get("minimum"), definition.get("maximum")
     if least is not None and most is not None:
         return f" from {least} to {most}"
     return f" from {least}" if least else ""

@@ -1,8 +1,8 @@
 """
 The query that a page offers for a graph: things of its commonest class, their labels and what is mostly said of them.
 
-The classes come from the statistics that are counted while importing; what is said of things of a class, a few of them
-tell.
+The classes come from the statistics that are counted while importing; what is said of things of a class is
+asked of a few of them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _usual(graph: str, statistics: Record, ask: Ask) -> Usual | None:
             first = first or usual
             if usual.naming:
                 return usual
-    except SparqlError:  # The figures of the whole graph tell something, too.
+    except SparqlError:  # The figures of the whole graph say something, too.
         pass
     if first:
         return first

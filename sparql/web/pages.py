@@ -21,7 +21,7 @@ pages = Blueprint("pages", __name__)
 RECENT: Final = 30
 """Versions that the small plots of lists show."""
 TROUBLED: Final = 12
-"""Providers in trouble that the dashboard tells about, the latest; the list has all."""
+"""Providers in trouble that the dashboard shows, the latest; the list has all."""
 VERSIONS: Final = 25
 """Versions of one page of a provider, and in its JSON."""
 DATASETS: Final = 20

@@ -52,7 +52,7 @@ class PlotColumn:
     removed: int
 
     def __str__(self) -> str:
-        """As a pointer that rests on it is told."""
+        """As a pointer that rests on it shows."""
         name = f"Version {self.last}" if self.first == self.last else f"Versions {self.first} to {self.last}"
         change = f"+{number(self.added)} \N{MINUS SIGN}{number(self.removed)}"
         return f"{name}, {moment(self.at)}: {change}, {number(self.triples)} triples"
@@ -189,15 +189,15 @@ def _spots(shown: Sequence[PlotColumn], box: tuple[float, float]) -> str:
     places = ((_centre(i, len(shown), box[0]) - width / 2, str(column)) for i, column in enumerate(shown))
     return "".join(
         f'<rect class="spot" x="{x:.1f}" y="0" width="{width:.1f}" height="{box[1]:g}">'
-        f"<title>{escape(told)}</title></rect>"
-        for x, told in places
+        f"<title>{escape(text)}</title></rect>"
+        for x, text in places
     )
 
 
 def _svg(box: tuple[float, float], words: str, shapes: str) -> Markup:
-    told = escape(words)
-    title = f"<title>{told}</title>" if box[0] <= _SMALL[0] else ""
+    text = escape(words)
+    title = f"<title>{text}</title>" if box[0] <= _SMALL[0] else ""
     return Markup(
-        f'<svg class="plot" role="img" aria-label="{told}" viewBox="0 0 {box[0]:g} {box[1]:g}" '
+        f'<svg class="plot" role="img" aria-label="{text}" viewBox="0 0 {box[0]:g} {box[1]:g}" '
         f'preserveAspectRatio="none" focusable="false">{title}{shapes}</svg>'
     )

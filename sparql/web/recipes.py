@@ -132,7 +132,7 @@ export LC_ALL=C
 curl -fsSL --compressed -o {n}.nqud {base}/providers/{name}/changes/{n}.nqud
 sed -n 's/^-//p' {n}.nqud | comm -13 - {name}.nq > kept.nq
 sed -n 's/^+//p' {n}.nqud | sort -m - kept.nq > {name}.nq
-sha256sum {name}.nq  # the sha256 that {base}/providers/{name}/versions/{n} tells""",
+sha256sum {name}.nq  # the sha256 that {base}/providers/{name}/versions/{n} says""",
     ),
     Recipe(
         "follow",

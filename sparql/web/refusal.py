@@ -19,13 +19,13 @@ async def refuse(error: SparqlError, methods: Sequence[str], scope: Message, cli
     """Say why there is no answer, as JSON to those who read JSON and as text to all others."""
     if "json" in (header(scope, b"accept") or ""):
         content_type = b"application/json"
-        told = {
+        answer = {
             "error": type(error).__name__,
             "message": error.message,
             "status": error.status,
             "retriable": error.retriable,
         }
-        body = json.dumps(told).encode()
+        body = json.dumps(answer).encode()
     else:
         content_type, body = b"text/plain; charset=utf-8", f"{error.message}\n".encode(errors="replace")
     headers = [

@@ -34,7 +34,7 @@ STEPS: Final = {
 
 
 WAITED_S: Final = 0.5
-"""Seconds of waiting that are worth telling."""
+"""Seconds of waiting that are worth reporting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +129,11 @@ def took(run: RunReport) -> float | None:
 
 def did(figures: Mapping[str, int | str]) -> Sequence[str]:
     """What a step did, in words."""
-    told: list[str] = []
+    words: list[str] = []
     counts = {key: figure for key, figure in figures.items() if isinstance(figure, int)}
     if "bytes" in counts:
         of = f" of {size(counts['of_bytes'])}" if "of_bytes" in counts else ""
-        told.append(size(counts["bytes"]) + of)
+        words.append(size(counts["bytes"]) + of)
     for key, one, many in (
         ("dumps", "dump", "dumps"),
         ("unchanged", "not changed since the last harvest", "not changed since the last harvest"),
@@ -145,11 +145,11 @@ def did(figures: Mapping[str, int | str]) -> Sequence[str]:
         ("vanished_subjects", "subject no longer in the dump", "subjects no longer in the dump"),
     ):
         if key in counts:
-            told.append(f"{number(counts[key])} {one if counts[key] == 1 else many}")
+            words.append(f"{number(counts[key])} {one if counts[key] == 1 else many}")
     if "added" in counts:
-        told.append(f"+{number(counts['added'])} \N{MINUS SIGN}{number(counts['removed'])}")
+        words.append(f"+{number(counts['added'])} \N{MINUS SIGN}{number(counts['removed'])}")
     if "doing" in figures and "triples" not in figures:
-        told.append(f"{figures['doing']} {figures.get('at', '')}".strip())
+        words.append(f"{figures['doing']} {figures.get('at', '')}".strip())
     if "generation" in figures:
-        told.append(f"generation {figures['generation']}")
-    return told
+        words.append(f"generation {figures['generation']}")
+    return words

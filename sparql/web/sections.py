@@ -78,13 +78,13 @@ def rank(term: bytes) -> tuple[bool, bytes]:
 
 
 def _all_blank(chunk: bytes) -> bool:
-    """Whether each line is about a blank node, as far as the first and the last tell: the lines are sorted."""
+    """Whether each line is about a blank node, as far as the first and the last say: the lines are sorted."""
     first, found, _ = _subject_at(chunk, 0).partition(_GENID)
     return bool(found) and _subject_at(chunk, _last_line(chunk)).startswith(first + found)
 
 
 def _border(chunk: bytes) -> int:
-    """Where the first added line of a chunk begins; its length when there is none, as the last line tells."""
+    """Where the first added line of a chunk begins; its length when there is none, as the last line says."""
     if chunk.startswith(ADDED):
         return 0
     if chunk.startswith(REMOVED, _last_line(chunk)):

@@ -3,7 +3,7 @@ The HTTP server: Granian, one process, ASGI.
 
 Measured with 8 connections on point lookups: two to three times the requests per second of the same as WSGI, under
 gunicorn's threads or Granian's. And unlike Granian's WSGI side, its ASGI side breaks the connection off when a response
-fails on its way, and tells when a client is gone. With uvloop, it answers a tenth more of them.
+fails on its way, and reports when a client is gone. With uvloop, it answers a tenth more of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sparql.web.connections import get_descriptors, most
 from sparql.worker.sandbox import die_with_parent
 
 STOP_S = 5
-"""How long running requests may take after the server is told to stop."""
+"""How long running requests may take after the server is asked to stop."""
 
 BACKLOG = 4096
 """Connections that the system keeps until they are taken; it may be set to fewer (`net.core.somaxconn`)."""

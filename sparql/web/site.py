@@ -92,7 +92,7 @@ def page(template: str, **values: object) -> Response:
 
 
 def page_number(name: str, last: int) -> int:
-    """The page of a list that a parameter asks for, the first without it; anything else is a mistake to be told."""
+    """The page of a list that a parameter asks for, the first without it; anything else is a mistake to be reported."""
     text = request.args.get(name, "1")
     if not is_page(text, last):
         abort(400, f"`{name}` is a number from 1 to {last}.")

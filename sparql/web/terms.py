@@ -52,10 +52,10 @@ NAMESPACES: Final = {
 """Prefixes that readers know, with their namespaces."""
 
 _NAMING_THINGS: Final = frozenset({"dbp", "dbr", "wd", "wdt"})
-"""Prefixes whose names are numbers or those of things, which labels tell better."""
+"""Prefixes whose names are numbers or those of things, which labels say better."""
 
 PLAIN: Final = frozenset({f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString"})
-"""Datatypes that need not be told."""
+"""Datatypes that need not be reported."""
 
 _PREFIXES: Final = {namespace: prefix for prefix, namespace in NAMESPACES.items()}
 _NAME: Final = re.compile(r"(?P<namespace>.*[/#])(?P<local>[^/#?\s]+)", re.DOTALL)
@@ -88,7 +88,7 @@ class Value:
         kind: What it is; `blank` is a blank node that has been given an IRI.
         text: The IRI, or the beginning of the lexical form.
         language: Of a literal, or empty.
-        datatype: IRI of a datatype that is worth telling, or empty.
+        datatype: IRI of a datatype that is worth reporting, or empty.
         length: Characters of the whole lexical form.
         inside: What a blank node says, to be shown in its place; None to lead to it.
     """

@@ -39,7 +39,7 @@ class Vocabulary:
                 return document
             figures = [catalog.statistics(graph.name) for graph in graphs]
             document = json.dumps(_counted(figures), ensure_ascii=False, indent=1).encode() + b"\n"
-            # What was not counted with its version is when it is exported, and no version tells that.
+            # What was not counted with its version is when it is exported, and no version says that.
             self._kept = (None, b"") if None in figures else (edition, document)
             return document
 

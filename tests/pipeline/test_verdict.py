@@ -9,7 +9,7 @@ import pytest
 
 from harvest.errors import WashError
 from harvest.model import Document, Part, Problem, Status
-from harvest.pipeline.harvest.verdict import TOLD, check, findings, loss
+from harvest.pipeline.harvest.verdict import REPORTED, check, findings, loss
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 A = Document(Path("a"), "http://p.example/a.nt")
@@ -78,7 +78,7 @@ def test_links_in_an_archive_are_no_reason_to_stop() -> None:
 def test_the_first_problems_become_findings_and_the_others_a_count() -> None:
     """A page with a million findings helps nobody."""
     told = list(findings([A], [[part(5000, 90)]], 0.01))
-    assert len(told) == TOLD + 2
+    assert len(told) == REPORTED + 2
     assert (told[0].kind, told[0].line, told[0].url) == ("syntax", 3, A.url)
     assert told[-2].message == f"{A.url} has 90 problems in all: 90 syntax"
     assert told[-1].message.startswith("about 90 triples lost of 5,090 (1.8 %, the limit is 1 %)")

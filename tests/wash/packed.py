@@ -16,7 +16,7 @@ from pathlib import Path
 
 from harvest.errors import WashError
 from harvest.model import Document
-from harvest.wash.unpacking.members import Archive, Leaf
+from harvest.wash.unpacking.members import Leaf, UnpackedArchive
 from harvest.wash.unpacking.unpack import unpack
 from harvest.wash.unpacking.volume import Volume
 from tests.debian import MISSING
@@ -137,7 +137,7 @@ class Unpacked:
             path.write_bytes(data)
         scratch = folder / "scratch"
         scratch.mkdir(exist_ok=True)
-        self.items: list[Leaf | Archive] = []
+        self.items: list[Leaf | UnpackedArchive] = []
         self.leaves: dict[tuple[str, ...], bytes] = {}
         self.errors: dict[tuple[str, ...], WashError] = {}
         for item in unpack(Document(path, URL), volume or Volume(), scratch):
@@ -157,9 +157,9 @@ class Unpacked:
         self.leaves[leaf.names] = data.getvalue()
 
     @property
-    def archives(self) -> dict[tuple[str, ...], Archive]:
+    def archives(self) -> dict[tuple[str, ...], UnpackedArchive]:
         """The archives, by their names."""
-        return {item.names: item for item in self.items if isinstance(item, Archive)}
+        return {item.names: item for item in self.items if isinstance(item, UnpackedArchive)}
 
     @property
     def problems(self) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ from harvest.pipeline.harvest.contexts import MOST
 from harvest.wash import problems
 from harvest.wash.leaves import Terms, parts
 from harvest.wash.problems import EXCERPT, KEPT, STATEMENTS
-from harvest.wash.process import tell
+from harvest.wash.process import report
 from harvest.wash.text import Sink
 from harvest.wash.unpacking.members import Leaf
 from harvest.wash.unpacking.volume import Volume
@@ -189,7 +189,7 @@ def batch(numbers: range) -> Batch:
     done = Batch(len(numbers), [], [], Counter())
     with TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         for number in numbers:
-            tell(number)
+            report(number)
             sample = mutant(number)
             began = time.process_time()
             found, wrong = examined(sample, Path(folder))

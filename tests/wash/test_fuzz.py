@@ -37,7 +37,7 @@ def fuzzed(numbers: range) -> list[Batch]:
     done: list[Batch] = []
     while numbers:
         try:
-            done.append(call(batch, Bounds(DOCUMENT_S * 10, "the mutants", heard=heard.append), numbers))
+            done.append(call(batch, Bounds(DOCUMENT_S * 10, "the mutants", on_report=heard.append), numbers))
             return done
         except WashError as error:
             number = next((value for value in reversed(heard) if isinstance(value, int)), numbers.start)

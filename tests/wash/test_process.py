@@ -20,7 +20,7 @@ import pytest
 from harvest.errors import HarvestError, StatusError, StoppedError, StorageError, WashCrash, WashError, WashTimeout
 from harvest.model import Document
 from harvest.wash.canonical import wash
-from harvest.wash.process import MEMORY, Bounds, call, tell
+from harvest.wash.process import MEMORY, Bounds, call, report
 from tests.processes import is_running
 from tests.wash.documents import document
 
@@ -287,14 +287,14 @@ def test_a_call_that_is_given_up_ends_at_once_with_its_process(tmp_path: Path) -
 
 def _counted(most: int) -> int:
     for number in range(most):
-        tell(number)
+        report(number)
     return most
 
 
 def test_what_is_told_on_the_way_is_heard_in_order() -> None:
     """The states of a document are shown while it is washed, and the last one says where a crash happened."""
     heard: list[object] = []
-    assert call(_counted, Bounds(20, URL, heard=heard.append), 1000) == 1000
+    assert call(_counted, Bounds(20, URL, on_report=heard.append), 1000) == 1000
     assert heard == list(range(1000))
 
 

@@ -35,7 +35,7 @@ class WashOrder:
         base: Base IRI; None takes the final URL, or the file's.
         graph: Graph IRI of the clean statements; None takes the base IRI.
         media_type: What it is declared as; None takes what the server says.
-        heard: Called with how far it is.
+        on_report: Called with how far it is.
     """
 
     source: str | None
@@ -43,7 +43,7 @@ class WashOrder:
     base: str | None
     graph: str | None
     media_type: str | None
-    heard: Callable[[Progress], None]
+    on_report: Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def _document(settings: Settings, order: WashOrder, client: Client, room: Path) 
 
 
 def _washed(settings: Settings, order: WashOrder, document: Document, client: Client, room: Path) -> Washed:
-    bounds = process.Bounds(settings.wash.timeout_s, document.url, heard=order.heard)
+    bounds = process.Bounds(settings.wash.timeout_s, document.url, on_report=order.on_report)
     graph = order.graph or document.url
 
     def washed(known: Mapping[str, Path | None]) -> Washed:

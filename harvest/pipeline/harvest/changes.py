@@ -97,7 +97,7 @@ def wash(
     documents: Sequence[Document],
     graph: str,
     room: Path,
-    heard: Callable[[Progress], None] = _nobody,
+    on_report: Callable[[Progress], None] = _nobody,
 ) -> WashedChanges:
     """
     Wash changes, each by itself.
@@ -110,7 +110,7 @@ def wash(
     for number, document in enumerate(documents):
         folder = room / f"wash-{number}"
         folder.mkdir()
-        washed = _Side(instance, document, graph, folder, heard)
+        washed = _Side(instance, document, graph, folder, on_report)
         parted = washed.parted()
         if not parted.removed and not parted.added:
             empty.add(number)
@@ -128,7 +128,7 @@ class _Side:
     document: Document
     graph: str
     folder: Path
-    heard: Callable[[Progress], None]
+    on_report: Callable[[Progress], None]
     began: datetime = datetime.min
 
     def parted(self) -> nqud.Sides:
@@ -155,7 +155,7 @@ class _Side:
             (room / "none.nq").touch()
             return room / "none.nq", ()
         given = replace(self.document, path=self._text(name), media_type=N_QUADS.media_types[0])
-        washed, _ = washing.union(self.instance, [given], self.graph, room, self.heard)
+        washed, _ = washing.union(self.instance, [given], self.graph, room, self.on_report)
         return washed.snapshot.path, washed.documents[0]
 
     def _text(self, name: str) -> Path:

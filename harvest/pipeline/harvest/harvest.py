@@ -130,7 +130,7 @@ def _replaced(job: Harvest, room: Path) -> tuple[Revision, Snapshot | None, list
 def _changed(job: Harvest, room: Path) -> tuple[Revision, Snapshot | None, list[Document]]:
     """What dumps that are changes make of the graph."""
     given = given_to(job)
-    washed = changes.wash(job.instance, given.documents, job.record.graph, room, given.heard)
+    washed = changes.wash(job.instance, given.documents, job.record.graph, room, given.on_report)
     given.records.washed(given.urls, washed.documents)
     told = [n for n in range(len(given.urls)) if n not in washed.empty]
     _judge(job, [given.documents[n] for n in told], [washed.documents[n] for n in told])
@@ -146,7 +146,7 @@ def _changed(job: Harvest, room: Path) -> tuple[Revision, Snapshot | None, list[
 def _wash(job: Harvest, room: Path) -> tuple[Washed, list[Document]]:
     given = given_to(job)
     graph = job.instance.settings.graph(job.provider.name)
-    washed, documents = washing.union(job.instance, given.documents, graph, room, given.heard)
+    washed, documents = washing.union(job.instance, given.documents, graph, room, given.on_report)
     job.progress.record_washed(washed, sum(capture.length for _, capture in captures_of(job)))
     given.records.washed(given.urls, washed.documents)
     if not job.is_update or captures_of(job)[0][1].length:  # an update may empty the graph, and may lose nothing of it

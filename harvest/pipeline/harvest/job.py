@@ -99,7 +99,7 @@ class Given:
     documents: list[Document]
     urls: list[str]
     records: DumpRecords
-    heard: Callable[[Progress], None]
+    on_report: Callable[[Progress], None]
 
 
 def given_to(job: Harvest) -> Given:
@@ -108,5 +108,5 @@ def given_to(job: Harvest) -> Given:
     records, captures = DumpRecords(job.instance, job.provider.name), captures_of(job)
     urls = [capture.url for _, capture in captures]
     documents = [document_of(job, capture, dataset) for dataset, capture in captures]
-    heard = job.progress.on_washing(records.on_washing(documents, urls))
-    return Given(documents, urls, records, heard)
+    on_report = job.progress.on_washing(records.on_washing(documents, urls))
+    return Given(documents, urls, records, on_report)

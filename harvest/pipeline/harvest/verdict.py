@@ -10,7 +10,7 @@ from harvest.errors import WashError
 from harvest.model import Document, Finding, Part, Problem, Status
 from harvest.wash.problems import STATEMENTS
 
-TOLD: Final = 20
+REPORTED: Final = 20
 """Problems of one dump that become findings; all that are kept are at `/documents/{hash}`."""
 
 _UNREAD: Final = ("cut-off", "archive", "too-large")
@@ -48,7 +48,7 @@ def lacking(part: Part) -> bool:
 def findings(documents: Sequence[Document], parts: Sequence[Sequence[Part]], threshold: float) -> Iterator[Finding]:
     """Findings about the dumps: the first problems of each, their number in all, and the triples lost."""
     for document, its in zip(documents, parts, strict=True):
-        reported = [(part, problem) for part in its for problem in part.problems][:TOLD]
+        reported = [(part, problem) for part in its for problem in part.problems][:REPORTED]
         for part, problem in reported:
             place = (problem.line, problem.column, problem.excerpt)
             yield Finding(problem.kind, f"{_title(document, part)}: {problem.message}", document.url, *place)

@@ -32,7 +32,7 @@ def union(
     documents: Sequence[Document],
     graph: str,
     room: Path,
-    heard: Callable[[Progress], None] = _nothing,
+    on_report: Callable[[Progress], None] = _nothing,
 ) -> tuple[Washed, list[Document]]:
     """
     The union of the documents as one snapshot in `room`, with what became of each; and the documents with the JSON-LD
@@ -43,7 +43,7 @@ def union(
         StoppedError: The instance is shutting down.
     """
     settings = instance.settings.wash
-    bounds = process.Bounds(settings.timeout_s, documents[0].url, instance.stopping, heard)
+    bounds = process.Bounds(settings.timeout_s, documents[0].url, instance.stopping, on_report)
 
     def washed(contexts: Mapping[str, Path | None]) -> tuple[Washed, list[Document]]:
         given = [replace(document, contexts=dict(contexts)) for document in documents]
@@ -60,7 +60,7 @@ def separately(
     document: Document,
     graph: Callable[[tuple[str, ...]], str],
     room: Path,
-    heard: Callable[[Progress], None] = _nothing,
+    on_report: Callable[[Progress], None] = _nothing,
 ) -> tuple[Part, ...]:
     """
     What became of a document and of all that is in it; each part that holds RDF has its `clean` snapshot in `room`.
@@ -72,13 +72,13 @@ def separately(
         document: The document.
         graph: The graph IRI of a part, by the names of the archive entries that lead to it; can be pickled.
         room: A temporary folder; the snapshots are in it.
-        heard: Called with how far it is, in this thread.
+        on_report: Called with how far it is, in this thread.
 
     Raises:
         WashError: The process died at the document itself, or more than `CRASHES` times, or ran out of time.
         StoppedError: The instance is shutting down.
     """
-    return _Separate(instance, document, graph, room, heard).washed()
+    return _Separate(instance, document, graph, room, on_report).washed()
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class _Separate:
     document: Document
     graph: Callable[[tuple[str, ...]], str]
     room: Path
-    heard: Callable[[Progress], None]
+    on_report: Callable[[Progress], None]
     skipped: frozenset[tuple[str, ...]] = frozenset()
     at: tuple[str, ...] = ()
 
@@ -114,7 +114,7 @@ class _Separate:
 
     def _hear(self, progress: Progress) -> None:
         self.at = progress.names
-        self.heard(progress)
+        self.on_report(progress)
 
 
 def terms(settings: WashSettings, room: Path) -> Terms:

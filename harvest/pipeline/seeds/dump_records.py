@@ -79,7 +79,7 @@ class DumpRecords:
             raise
 
     def _failed(self, begun: dict[str, str], error: HarvestError) -> None:
-        """Tell the dump that failed why, and the others that they were given up for it."""
+        """File why a dump failed, and of the others that they were given up for it."""
         at = error.asked if isinstance(error, FetchError) else None
         http = error.http if isinstance(error, FetchError) else ()
         now = self.instance.clock()

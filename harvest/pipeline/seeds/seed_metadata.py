@@ -1,4 +1,4 @@
-"""Telling the metadata graph of seeds and documents."""
+"""Writing to the metadata graph about seeds and documents."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ class _EntryUnpacking:
         return TrackedAnswer(question, version, None, download.activity, True)
 
     def _failed(self, name: str, reason: str) -> TrackedAnswer:
-        """Tell that an entry could not be had."""
+        """Report that an entry could not be had."""
         question = self._wanted.pop(name)
         now, informed = self._instance.crawl.clock(), question.informed
         download = Download(new_activity(), question.url, self._began, now, reason=reason, informed=informed)

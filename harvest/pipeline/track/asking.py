@@ -106,7 +106,7 @@ def _run(jobs: Sequence[HandlerJob], most: int) -> None:
     os.dup2(sys.stderr.fileno(), 1)
     with ThreadPoolExecutor(1) as thread:
         for job in jobs:
-            process.tell(_wish(job, most, thread))
+            process.report(_wish(job, most, thread))
 
 
 def _wish(job: HandlerJob, most: int, thread: ThreadPoolExecutor) -> Wish:

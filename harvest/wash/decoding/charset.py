@@ -140,7 +140,7 @@ def examine(open: Callable[[], AbstractContextManager[BinaryIO]], media_type: st
     What a document is as a text, read once from one end to the other, or a few times where it is not in UTF-8.
 
     A document that breaks off because it is damaged counts as far as it can be read: whoever parses it meets the same
-    `WashError`, and tells it.
+    `WashError`, and reports it.
 
     Args:
         open: Opens the document from its first byte; called again for each reading.

@@ -15,7 +15,7 @@ from harvest.wash.problems import EXCERPT
 from harvest.wash.text import characters
 
 HEAD: Final = 10_000
-"""Characters looked at to tell the format. Source: LOD Laundromat, which sniffs the first 10,000 characters."""
+"""Characters looked at to find the format. Source: LOD Laundromat, which sniffs the first 10,000 characters."""
 
 _OTHERWISE = ("utf-16", "utf-32", "iso2022", "hz")
 """How the names of codecs begin in which bytes of ASCII may be other characters."""
@@ -90,7 +90,7 @@ class TextCounts:
         self._last = data[-1:]
 
     def _count_returns(self, data: bytes) -> None:
-        """Count carriage returns that end lines by themselves, and tell the first line end where it has one."""
+        """Count carriage returns that end lines by themselves, and report the first line end where it has one."""
         joined = self._last == b"\r" and data[:1] == b"\n"
         self._ends += data.count(b"\r") - data.count(b"\r\n") - joined
         if self._returned:

@@ -52,7 +52,7 @@ def root(text: bytes) -> Root | None:
         return Root("html", text[:place])
     if tag := _START_TAG.match(text, place):
         name = tag[1].decode("utf-8", "replace").lower()
-        # An IRI holds no space, so an attribute tells a tag from `<a:b>` in Turtle.
+        # An IRI holds no space, so an attribute distinguishes a tag from `<a:b>` in Turtle.
         if tag[2] or name == "rdf" or name in _PAGES or place:
             whole = _TAG.match(text, place)
             return Root(name, text[: whole.end()] if whole else text)

@@ -34,7 +34,7 @@ def recoded(stream: BinaryIO, encoding: str, *, damaged: bool = False) -> Binary
     """
     if encoding == "utf-8" and not damaged and isinstance(stream, io.BufferedReader):
         start = b""
-        # Damage that early is met again, and told, by whoever reads.
+        # Damage that early is met again, and reported, by whoever reads.
         with suppress(WashError):
             start = stream.peek(_PEEK)
         text = start.removeprefix(codecs.BOM_UTF8)[:_PEEK].decode("utf-8", "replace")

@@ -2,7 +2,7 @@
 The RDF format of a document, from its content; what is declared decides where the content leaves a choice.
 
 Content goes first because servers lie: RDF/XML under `.nq` and N-Triples under `text/plain` are common. XML, HTML and
-JSON show in the first characters. The others are told by reading the head as each of them, past what is wrong.
+JSON show in the first characters. The others are recognised by reading the head as each of them, past what is wrong.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _slips(trials: Mapping[Format, _Trial], found: _Trial, declared: Format | No
     """
     Whether lines of N-Triples or N-Quads have some slips that another format allows.
 
-    A slip is to be told where the line format was declared; a relative IRI must not be resolved in silence.
+    A slip is to be reported where the line format was declared; a relative IRI must not be resolved in silence.
     """
     if declared not in _LINES or found.format in _LINES:
         return False

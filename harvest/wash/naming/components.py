@@ -1,5 +1,5 @@
 """
-Telling apart blank nodes that came to the same label though they are not the same.
+Distinguishing blank nodes that came to the same label though they are not the same.
 
 That can only happen to nodes connected with one that several triples refer to, or with a ring. Such nodes are looked
 at by connected component, where nodes labelled by their path count as ground. Equal labels are sharpened by what
@@ -188,7 +188,7 @@ def _component(labels: Labels, nodes: list[int], marks: dict[int, list[bytes]]) 
 
 
 def _sharpen(component: _Component) -> None:
-    """Replace equal labels by ones that say what surrounds the node, where that tells nodes apart."""
+    """Replace equal labels by ones that say what surrounds the node, where that distinguishes nodes."""
     for _ in range(_ROUNDS):
         fresh: dict[int, bytes] = {}
         for group in component.tied():

@@ -5,7 +5,7 @@ A node has an *owner* when exactly one triple refers to it and the subject of th
 is the head of a *record*; its record is the tree of nodes below it that are owned. Each node gets its label by the
 first rule that fits:
 
-0. root: nothing refers to it, and there are few of its kind (`roots`). Its label tells the kind, or a statement of its
+0. root: nothing refers to it, and there are few of its kind (`roots`). Its label has the kind, or a statement of its
    own. This rule is for full dumps; lone nodes of a partial one, which nothing ever replaces, go by rule 6.
 1. path: it is the only blank object of a subject and predicate, and that subject is ground or has a label by rule 0 or
    this rule. Of several such paths the shortest counts, then the one with the smallest digest. Nothing said about the
@@ -24,7 +24,7 @@ The *content* of a node is the digest of its triples: ground objects as they are
 labelled by rule 1 by that label, and other nodes without any mark. So the content of a record does not change with
 what other records say, and there is no cycle in it; the nodes of a ring count as heads.
 
-Several nodes can come to the same label; `components` tells them apart.
+Several nodes can come to the same label; `components` distinguishes them.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ def _renumber(source: Path, target: Path, number: Callable[[bytes], int], crowds
 
 
 def _deal_out(plain: Path, room: Room, nodes: _Nodes, crowds: Crowds) -> list[Path]:
-    """Write each line to the file of its part, and tell what the roots say that may have labels."""
+    """Write each line to the file of its part, and collect what the roots say that may have labels."""
     part, roots = nodes.parts(room.limit), nodes.roots
     paths, files = room.open("part", max(part) + 1)
     with plain.open("rb") as lines:
@@ -173,7 +173,7 @@ def _deal_out(plain: Path, room: Room, nodes: _Nodes, crowds: Crowds) -> list[Pa
                 number = int(line[2:end])
                 files[part[number]].write(line)
                 if number in roots.wanted and line[gap + 1] != BLANK:
-                    roots.tell(number, line[end + 1 : -3])
+                    roots.describe(number, line[end + 1 : -3])
             else:
                 crowded = crowds.get(line[:gap])
                 files[part[int(line[gap + 3 : -3])]].write(b"%c%s" % (CROWDED, line) if crowded else line)

@@ -21,7 +21,7 @@ from sparql.rdf import RDF
 TYPE = f"<{RDF}type> ".encode()
 
 _FEW = 100
-"""Roots of one kind that are told apart by their statements."""
+"""Roots of one kind that are distinguished by their statements."""
 
 _ALL = 2_000
 """Roots of such kinds together; where there are more, none gets a name of its own."""
@@ -77,12 +77,12 @@ def named_roots(facts: list[list[bytes]], roots: list[int]) -> dict[int, bytes]:
 
 class RootsOfFile:
     """
-    The same for a file that is read twice: `add`, `refer` and `type` at first, then `tell` of what is wanted.
+    The same for a file that is read twice: `add`, `refer` and `type` at first, then `describe` of what is wanted.
 
     Nodes are numbered from 0 as they come.
 
     Attributes:
-        wanted: The statements so far of the nodes that are to be told of; there are none before `choose`.
+        wanted: The statements so far of the nodes that are to be described; there are none before `choose`.
     """
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class RootsOfFile:
         self._kind[node] = min(self._kind[node], _kind(fact))
 
     def choose(self) -> None:
-        """Go over to telling what the roots say that may have labels."""
+        """Go over to collecting what the roots say that may have labels."""
         counts = Counter(kind for node, kind in enumerate(self._kind) if not self._referred[node])
         few: dict[int, list[int]] = defaultdict(list)
         for node, kind in enumerate(self._kind):
@@ -114,7 +114,7 @@ class RootsOfFile:
         self._few = _few(few)
         self.wanted = {node: [] for nodes in self._few.values() if len(nodes) > 1 for node in nodes}
 
-    def tell(self, node: int, fact: bytes) -> None:
+    def describe(self, node: int, fact: bytes) -> None:
         """Take in a statement of a wanted node."""
         facts = self.wanted[node]
         facts.append(fact)

@@ -1,8 +1,8 @@
 """
 Blank nodes become Skolem IRIs that stay the same while the data around the node stays the same.
 
-`blanks` reads the statements, `records` and `labels` find local labels, `components` tells apart nodes that came to the
-same one and makes names of them, and `parts` cuts up what memory cannot hold.
+`blanks` reads the statements, `records` and `labels` find local labels, `components` distinguishes nodes that came to
+the same one and makes names of them, and `parts` cuts up what memory cannot hold.
 
 Isomorphic inputs give the same statements, and no two nodes ever share an IRI. There are two limits. In graphs made to
 defeat canonical labelling (connected blank nodes that look alike, also where one of them is set apart, and still cannot
@@ -42,7 +42,7 @@ class Naming:
     How blank nodes are named.
 
     Attributes:
-        dataset: IRI of the dataset that they are from, which their names tell then.
+        dataset: IRI of the dataset that they are from, which their names have then.
         steady: Whether roots of which there are few get names that survive edits (`roots`): for full dumps.
         memory: Bytes that labelling aims to stay under.
     """

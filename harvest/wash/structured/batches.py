@@ -23,7 +23,7 @@ from harvest.wash.structured.depth import shallow
 from harvest.wash.structured.expand import BAD_NODES, Expansion, NotExpanded, Setting, values
 from harvest.wash.structured.jsonjob import PATIENT, STRICT, Job, nothing
 from harvest.wash.structured.members import Broken, Frame, Member, Members
-from harvest.wash.structured.strict import Fault, TooLarge, give_up, hand_on, held, read
+from harvest.wash.structured.strict import DocumentTooLarge, Fault, give_up, hand_on, held, read
 from harvest.wash.structured.terms import NoTerm, writing
 from harvest.wash.structured.whereabouts import excerpt
 from sparql.rdf import JSON_LD
@@ -76,7 +76,7 @@ class _Looked:
     most: int
     frames: list[dict[str, str]] = field(default_factory=list)
     largest: int = 0
-    fault: Broken | TooLarge | WashError | None = None
+    fault: Broken | DocumentTooLarge | WashError | None = None
 
 
 def _looked(job: Job) -> _Looked:
@@ -91,7 +91,7 @@ def _looked(job: Job) -> _Looked:
                 looked.largest = max(looked.largest, sum(map(len, texts)))
                 if isinstance(item, Frame):
                     looked.frames.append(item.keys)
-        except (Broken, TooLarge, WashError) as error:
+        except (Broken, DocumentTooLarge, WashError) as error:
             looked.fault = error
             if members.open is not None:
                 looked.frames.append(members.open.keys)
@@ -108,7 +108,7 @@ def _items(job: Job, most: int) -> Iterator[Member | Frame]:
     with job.text.open() as stream:
         try:
             yield from Members(stream, most)
-        except (Broken, TooLarge, WashError):
+        except (Broken, DocumentTooLarge, WashError):
             return
 
 
@@ -189,18 +189,18 @@ def _read_again(job: Job, place: BinaryIO, looked: _Looked, refused: SyntaxError
         message = f"has a piece of {looked.largest:,} characters, and pyoxigraph refuses it ({reason(refused)}); "
         message += "reading it another way would take more memory "
         message += "than wash.memory allows; publish it as an array of objects, or in N-Triples"
-        give_up(job.text, TooLarge(message), job.problems, lambda error: Problem("cut-off", str(error)))
+        give_up(job.text, DocumentTooLarge(message), job.problems, lambda error: Problem("cut-off", str(error)))
         return
 
-    def told(error: NoTerm) -> None:
+    def report(error: NoTerm) -> None:
         message = f"{error.message}; what it belongs to was left out"
         job.problems.add(Problem(error.kind, message, lost=error.lost))
 
     with held() as patient:
         try:
-            with writing(patient, told) as triples:
-                expansion = Expansion(Setting(job.text.base, job.contexts, job.mark), triples, told)
-                _expand(expansion, _documents(_items(job, looked.most), looked.frames), told)
+            with writing(patient, report) as triples:
+                expansion = Expansion(Setting(job.text.base, job.contexts, job.mark), triples, report)
+                _expand(expansion, _documents(_items(job, looked.most), looked.frames), report)
         except NotExpanded as error:
             nothing(job, error.kind, error.message)
             return
@@ -211,7 +211,7 @@ def _read_again(job: Job, place: BinaryIO, looked: _Looked, refused: SyntaxError
         job.problems.add(Problem("fallback", f"{job.text.title} was read by a more patient parser: {reason(refused)}"))
 
 
-def _expand(expansion: Expansion, documents: Iterator[str], told: Callable[[NoTerm], None]) -> None:
+def _expand(expansion: Expansion, documents: Iterator[str], report: Callable[[NoTerm], None]) -> None:
     """Read documents; one that is no JSON-LD costs no other."""
     bad = 0
     for part in _joined(documents):
@@ -221,7 +221,7 @@ def _expand(expansion: Expansion, documents: Iterator[str], told: Callable[[NoTe
             bad += 1
             if error.kind != "syntax" or bad >= BAD_NODES:
                 raise
-            told(NoTerm("syntax", error.message, values(part)))
+            report(NoTerm("syntax", error.message, values(part)))
 
 
 def _joined(documents: Iterator[str]) -> Iterator[object]:

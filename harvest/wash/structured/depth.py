@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import BinaryIO, Final
 
-from harvest.wash.structured.strict import TooLarge
+from harvest.wash.structured.strict import DocumentTooLarge
 from harvest.wash.structured.watched import Watched
 
 DEPTH: Final = 500
@@ -33,7 +33,7 @@ class Depth:
         Take the next bytes.
 
         Raises:
-            TooLarge: They are nested too deeply.
+            DocumentTooLarge: They are nested too deeply.
         """
         if self._in_string:
             data = self._after_string(data)
@@ -70,10 +70,10 @@ class Depth:
             turns += 1
         opened = brackets.count(b"{") + brackets.count(b"[")
         if self._depth + opened + turns > DEPTH + 1:
-            raise TooLarge(f"is nested more than {DEPTH} objects and arrays deep")
+            raise DocumentTooLarge(f"is nested more than {DEPTH} objects and arrays deep")
         self._depth = max(0, self._depth + 2 * opened - len(brackets))
 
 
 def shallow(stream: BinaryIO) -> Watched:
-    """A JSON text that raises `TooLarge` where it is nested too deeply."""
+    """A JSON text that raises `DocumentTooLarge` where it is nested too deeply."""
     return Watched(stream, Depth().watch)

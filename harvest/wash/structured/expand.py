@@ -77,7 +77,7 @@ class Expansion:
             ContextWanted: It uses a remote context that nobody tried to fetch yet.
             NotExpanded: It is no JSON-LD, or one of its contexts cannot be had. Nothing of it was written.
         """
-        told = len(self._expander.faults)
+        before = len(self._expander.faults)
         try:
             datasets = [self._expander.expand(document)]
         except NotExpanded as error:
@@ -86,7 +86,7 @@ class Expansion:
             if rows is None:
                 raise
             datasets = self._expander.expand_nodes(*rows)
-            for fault in self._expander.faults[told:]:
+            for fault in self._expander.faults[before:]:
                 self._refused(NoTerm("syntax", fault.message, fault.lost))
         for dataset in datasets:
             for graph in dataset.values():

@@ -21,7 +21,7 @@ from harvest.wash.problems import Problems
 from harvest.wash.structured.jsonld import transcribe_apart
 from harvest.wash.structured.lexical import Statement, as_written, triple
 from harvest.wash.structured.page import Page, Script, page
-from harvest.wash.structured.strict import TooLarge, give_up, hand_on, held
+from harvest.wash.structured.strict import DocumentTooLarge, give_up, hand_on, held
 from harvest.wash.structured.terms import NoTerm, writing
 from harvest.wash.structured.whereabouts import Within, whole
 from harvest.wash.text import Sink, Text
@@ -48,7 +48,7 @@ def transcribe(text: Text, sink: Sink, problems: Problems) -> None:
     data, damage = whole(text)
     try:
         found = page(data.decode(errors="replace"), text.base)
-    except TooLarge as error:
+    except DocumentTooLarge as error:
         problems.add(Problem("too-large", f"{text.title} {error}"))
         problems.add(Problem("cut-off", f"{text.title} {error}; nothing of it was read"))
         return

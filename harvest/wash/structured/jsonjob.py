@@ -88,13 +88,13 @@ def read_again(document: object, fault: SyntaxError, job: Job) -> bool:
 
 
 def nothing(job: Job, kind: str, message: str) -> None:
-    """Tell why a document cannot be read, when nobody knows where."""
+    """Report why a document cannot be read, when nobody knows where."""
     job.problems.add(Problem(kind, f"{job.text.title}: {message}"))
     job.problems.add(Problem("cut-off", f"{job.text.title} cannot be read as JSON-LD: {message}"))
 
 
 def broken(job: Job, error: json.JSONDecodeError) -> None:
-    """Tell where a document stops being JSON."""
+    """Report where a document stops being JSON."""
     line, column = error.lineno, error.colno
     around = SourceLines(error.doc.encode(errors="replace")).around(line, column)
     message = f"{job.text.title} is not JSON from line {line}, column {column}: {error.msg}"

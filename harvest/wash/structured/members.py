@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
 from harvest.wash.structured.jsonjob import DECODER
-from harvest.wash.structured.strict import TooLarge
+from harvest.wash.structured.strict import DocumentTooLarge
 
 _BLOCK: Final = 1 << 20
 """Bytes that are read at a time, and characters that are looked through for the end of a value at first."""
@@ -90,7 +90,7 @@ class Members:
 
         Raises:
             Broken: The rest is no JSON.
-            TooLarge: A piece is larger than it may be, or nested too deeply.
+            DocumentTooLarge: A piece is larger than it may be, or nested too deeply.
             WashError: The document is damaged.
         """
         text = self._text
@@ -136,8 +136,8 @@ class Members:
                 keys[key], _ = text.value()
                 text.check(sum(map(len, keys.values())))
         if self.open is None:
-            told = "{" + ",".join(f"{json.dumps(key)}:{value}" for key, value in keys.items()) + "}"
-            yield Member(told, DECODER.decode(told), None)
+            source = "{" + ",".join(f"{json.dumps(key)}:{value}" for key, value in keys.items()) + "}"
+            yield Member(source, DECODER.decode(source), None)
         else:
             found, self.open = self.open, None
             self._frames += 1
@@ -200,19 +200,19 @@ class _Text:
             except ValueError as error:
                 raise self.broken(str(error)) from error
             except RecursionError as error:
-                raise TooLarge("is nested too deeply") from error
+                raise DocumentTooLarge("is nested too deeply") from error
             if end < len(self._held) or not self._more():
                 text = self._held[self._at : end]
                 self._at = end
                 return text, value
 
     def check(self, size: int) -> None:
-        """Raise TooLarge for a piece that is."""
+        """Raise DocumentTooLarge for a piece that is."""
         if size > self._most:
             message = (
                 f"has more than {self._most:,} characters in one piece, and reading it would take more memory than "
             )
-            raise TooLarge(message + "wash.memory allows; publish it as an array of objects, or in N-Triples")
+            raise DocumentTooLarge(message + "wash.memory allows; publish it as an array of objects, or in N-Triples")
 
     def broken(self, message: str) -> Broken:
         """The error that the text is no JSON from here on."""

@@ -15,7 +15,7 @@ from html5lib import HTMLParser, treebuilders  # type: ignore[import-untyped]  #
 from pyRdfa.host import HostLanguage, adjust_xhtml_and_version  # type: ignore[import-untyped]  # it ships no types
 
 from harvest.wash.structured.lexical import language
-from harvest.wash.structured.strict import TooLarge
+from harvest.wash.structured.strict import DocumentTooLarge
 from harvest.wash.structured.terms import NoTerm, iri, resolved
 
 DEPTH: Final = 2_000
@@ -70,7 +70,7 @@ def page(content: str, base: str) -> Page:
     The page with that text, which is no XML where it only looks like it.
 
     Raises:
-        TooLarge: Its elements are nested too deeply.
+        DocumentTooLarge: Its elements are nested too deeply.
     """
     content = content.replace("\r\n", "\n").replace("\r", "\n")
     tree, host, version = _xhtml(content) or (_html(content), HostLanguage.html5, None)
@@ -106,7 +106,7 @@ class _Builder(treebuilders.getTreeBuilder("dom")):  # type: ignore[misc]  # htm
 
     def insertElementNormal(self, token: dict[str, object]) -> minidom.Element:
         if len(self.openElements) > DEPTH:
-            raise TooLarge(f"has more than {DEPTH:,} elements within each other")
+            raise DocumentTooLarge(f"has more than {DEPTH:,} elements within each other")
         return cast(minidom.Element, super().insertElementNormal(token))
 
 

@@ -74,8 +74,8 @@ class _Statements:
 class _Reader(RDFXMLHandler):
     """rdflib's reader of RDF/XML, which leaves out an element that it cannot read and goes on after it."""
 
-    def __init__(self, triples: Triples, tell: Callable[[Exception], None], lose: Callable[[int], None]) -> None:
-        self._tell = tell
+    def __init__(self, triples: Triples, report: Callable[[Exception], None], lose: Callable[[int], None]) -> None:
+        self._report = report
         self._lose = lose
         self._skipped = 0
         self._texts: list[str] = []
@@ -98,7 +98,7 @@ class _Reader(RDFXMLHandler):
             self.stack.pop()
             self._spoil()
             self._skipped = 1
-            self._tell(error)
+            self._report(error)
 
     def endElementNS(self, name: Name, qname: str | None) -> None:
         """End an element."""
@@ -108,7 +108,7 @@ class _Reader(RDFXMLHandler):
             return
         now = self.current
         if now.end == self.property_element_end and now.object is not None and (now.data or "").strip(_SPACE):
-            self._tell(ParserError("a text stands beside an element"))
+            self._report(ParserError("a text stands beside an element"))
             self._spoil()
         self._statements.flush()
         spoilt = len(self.stack) in self._spoilt
@@ -120,7 +120,7 @@ class _Reader(RDFXMLHandler):
         except _FAULTS as error:
             self.stack.pop()
             self._spoil()
-            self._tell(error)
+            self._report(error)
 
     def characters(self, content: str) -> None:
         """
@@ -134,7 +134,7 @@ class _Reader(RDFXMLHandler):
     def _pass_text(self) -> None:
         text, self._texts = "".join(self._texts), []
         if text.strip(_SPACE) and not self._takes_text():
-            self._tell(ParserError(f"the text {text.strip(_SPACE)[:50]!r} stands where none can"))
+            self._report(ParserError(f"the text {text.strip(_SPACE)[:50]!r} stands where none can"))
             self._spoil()
         elif text:
             super().characters(text)
@@ -157,8 +157,8 @@ class _Reader(RDFXMLHandler):
             self._spoilt.add(len(self.stack))
 
     def skippedEntity(self, name: str) -> None:
-        """Tell of an entity that only another file declares, and which is therefore missing in the text."""
-        self._tell(ParserError(f"the entity {name} is declared outside the document; it was left out of the text"))
+        """Report an entity that only another file declares, and which is therefore missing in the text."""
+        self._report(ParserError(f"the entity {name} is declared outside the document; it was left out of the text"))
 
     def node_element_start(self, name: tuple[str, str], qname: str, attrs: Any) -> None:
         """Begin a node: an attribute that has no namespace, and none of RDF/XML's old ones, is left out."""
@@ -167,7 +167,7 @@ class _Reader(RDFXMLHandler):
         if (None, "nodeID") in odd:
             self.error("the attribute nodeID has no namespace; it must be rdf:nodeID")
         for attribute in odd:
-            self._tell(ParserError(_nameless("attribute", attribute)))
+            self._report(ParserError(_nameless("attribute", attribute)))
         given = {key: value for key, value in attrs.items() if key not in odd}
         self._statements.waiting = []
         super().node_element_start(name, qname, cast(Any, AttributesNSImpl(given, {})))
@@ -199,7 +199,7 @@ class _Reader(RDFXMLHandler):
         return URIRef(uri if _ABSOLUTE.match(uri) else resolved(uri, self.current.base or ""))
 
     def error(self, message: str) -> NoReturn:
-        """Raise it without the place, which is told anyway."""
+        """Raise it without the place, which is added anyway."""
         raise ParserError(message)
 
 
@@ -243,20 +243,20 @@ def read_patiently(data: bytes, base: str, sink: Sink, problems: Problems) -> Ma
     """
     Write the triples of RDF/XML, and return why there are not more of them.
 
-    Elements that cannot be read and statements that are not RDF are left out, and told.
+    Elements that cannot be read and statements that are not RDF are left out, and reported.
     """
     parser = ExpatParser()
     parser.setFeature(handler.feature_namespaces, True)
     parser.setFeature(handler.feature_external_ges, False)
     lines = SourceLines(data)
 
-    def tell(error: Exception) -> None:
+    def report(error: Exception) -> None:
         line, column = parser.getLineNumber(), (parser.getColumnNumber() or 0) + 1
         around = lines.around(line, column) if problems.wants_excerpt(_kind(error)) else None
         problems.add(Problem(_kind(error), _message(error), line, column, around))
 
-    with as_written(), writing(sink, tell) as triples:
-        parser.setContentHandler(_Reader(triples, tell, problems.lose))
+    with as_written(), writing(sink, report) as triples:
+        parser.setContentHandler(_Reader(triples, report, problems.lose))
         try:
             parser.parse(_source(data, base))
         except SAXParseException as error:

@@ -78,7 +78,7 @@ def _told(kind: str, what: str, error: SyntaxError, text: Text) -> Problem:
 
 
 def _place(error: SyntaxError, text: Text) -> tuple[int | None, int | None]:
-    """Line and column; pyoxigraph tells none for RDF/XML, so that it reads once more, in tags."""
+    """Line and column; pyoxigraph gives none for RDF/XML, so that it reads once more, in tags."""
     if error.lineno:
         return error.lineno, error.offset or 1
     try:

@@ -36,11 +36,11 @@ class Blocks(Protocol):
         """Its bytes."""
 
 
-class TooLarge(Exception):
+class DocumentTooLarge(Exception):
     """A document that goes beyond what a parser can take; the message follows the document's name."""
 
 
-Fault = SyntaxError | WashError | TooLarge
+Fault = SyntaxError | WashError | DocumentTooLarge
 """Why a document was not read to its end."""
 
 
@@ -55,13 +55,13 @@ def read(stream: Blocks, source: Format, base: str, sink: Sink, rename: bool = F
     triples: Iterator[pyoxigraph.Triple] = map(attrgetter("triple"), quads)
     try:
         pyoxigraph.serialize(triples, cast(BinaryIO, sink), format=pyoxigraph.RdfFormat.N_TRIPLES)
-    except (SyntaxError, TooLarge) as error:
+    except (SyntaxError, DocumentTooLarge) as error:
         return stream.damage or error
     except MemoryError as error:
         if not error.args:
             raise
         # pyoxigraph says so when a term is larger than its buffer, and the memory has nothing to do with it.
-        return TooLarge(f"holds a term that is too large for the parser: {error}")
+        return DocumentTooLarge(f"holds a term that is too large for the parser: {error}")
     return stream.damage
 
 
@@ -80,11 +80,11 @@ def hand_on(place: BinaryIO, sink: Sink) -> None:
 
 
 def give_up(text: Text, fault: Fault, problems: Problems, point: Callable[[SyntaxError], Problem]) -> None:
-    """Tell that the rest of a document cannot be read; `point` makes the problem of an error with a place."""
+    """Report that the rest of a document cannot be read; `point` makes the problem of an error with a place."""
     if isinstance(fault, SyntaxError):
         problems.add(point(fault))
         return
-    if isinstance(fault, TooLarge):
+    if isinstance(fault, DocumentTooLarge):
         problems.add(Problem("too-large", f"{text.title} {fault}"))
         message = f"{text.title} {fault}; what came before that was kept"
     else:

@@ -113,7 +113,7 @@ class Triples:
         self._waiting: list[Triple] = []
 
     def add(self, make: Callable[[], Triple]) -> None:
-        """Write the statement that `make` gives, or tell why there is none."""
+        """Write the statement that `make` gives, or report why there is none."""
         try:
             self._waiting.append(make())
         except NoTerm as error:

@@ -15,7 +15,7 @@ class Watched(io.RawIOBase):
     """
     The bytes of a text, each block shown to a watch first; none at all are the end.
 
-    What it raises goes through the parser. Damage of the file does not: a parser that is told of the end gives
+    What it raises goes through the parser. Damage of the file does not: a parser that comes to the end gives
     what it has, where an error would cost all that is waiting in its buffer.
 
     Attributes:

@@ -11,7 +11,7 @@ import re
 from typing import BinaryIO, Final
 from xml.parsers import expat
 
-from harvest.wash.structured.strict import TooLarge
+from harvest.wash.structured.strict import DocumentTooLarge
 from harvest.wash.structured.watched import Watched
 
 DEPTH: Final = 10_000
@@ -50,7 +50,7 @@ class WellFormed:
 
         Raises:
             Malformed: The document is not well-formed; with line and column, the column in characters.
-            TooLarge: Its elements are nested too deeply.
+            DocumentTooLarge: Its elements are nested too deeply.
         """
         try:
             self._parser.Parse(data, not data)
@@ -61,7 +61,7 @@ class WellFormed:
     def _opened(self, name: str, attributes: object) -> None:
         self._depth += 1
         if self._depth > DEPTH:
-            raise TooLarge(f"has more than {DEPTH:,} elements within each other")
+            raise DocumentTooLarge(f"has more than {DEPTH:,} elements within each other")
 
     def _closed(self, name: str) -> None:
         self._depth -= 1

@@ -1,4 +1,4 @@
-"""Where in a text something is wrong: line and column where a parser tells none, and the text around a place."""
+"""Where in a text something is wrong: line and column where a parser gives none, and the text around a place."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class SourceLines:
 
 
 class Within(Problems):
-    """Problems of a text that stands in another one, told with their place in that one."""
+    """Problems of a text that stands in another one, reported with their place in that one."""
 
     def __init__(self, outer: Problems, line: int, column: int = 1) -> None:
         """The text begins at this line and column of the other one."""

@@ -1,5 +1,5 @@
 """
-What Turtle, TriG and N3 are made of, told apart just well enough to see where statements end.
+What Turtle, TriG and N3 are made of, distinguished just well enough to see where statements end.
 
 The expressions are looser than the grammars: a token that is none passes here, and the parser says what is wrong with
 it. Only where a string, a long string or an IRI does not close, no token is found.

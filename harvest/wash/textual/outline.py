@@ -1,7 +1,7 @@
 """
 What a statement of Turtle or TriG is made of: its subject, and its objects each with its predicate.
 
-It is told as far as the structure is beyond doubt, whatever the terms are. A term may be none (a space in an IRI, an
+It goes as far as the structure is beyond doubt, whatever the terms are. A term may be none (a space in an IRI, an
 underscore in a language tag, a prefix that is not declared), but where it begins and ends must be plain. Where two
 terms stand where one belongs, a separator is missing or something else is, and the outline ends.
 

@@ -39,7 +39,7 @@ class Stop:
 
 
 @dataclass(slots=True)
-class State:
+class ParserState:
     """
     What statements before mean for those behind.
 
@@ -52,7 +52,7 @@ class State:
     prefixes: dict[str, str] = field(default_factory=dict)
 
 
-def declared(state: State) -> bytes:
+def declared(state: ParserState) -> bytes:
     """The prefixes as declarations on one line, so that the lines behind can be counted."""
     return b" ".join(b"@prefix %b: <%b> ." % (k.encode(), v.encode()) for k, v in state.prefixes.items())
 
@@ -81,13 +81,13 @@ class Out:
         """Nothing waits here."""
 
 
-def pour(source: BinaryIO | bytes, format: Format, state: State, out: object) -> Stop | None:
+def pour(source: BinaryIO | bytes, format: Format, state: ParserState, out: object) -> Stop | None:
     """What was wrong first; the triples before it are written, and `state` is what it leaves behind."""
     stop: list[Stop] = []
     lines = format in LINE_FORMATS
     quads = pyoxigraph.parse(source, format=format.parser, base_iri=state.base, without_named_graphs=format is N3)
     try:
-        # A triple of a line is told when its dot is read, so that it is whole.
+        # A triple of a line is reported when its dot is read, so that it is whole.
         write(map(attrgetter("triple"), quads) if lines else _until(quads, stop), out)
     except (SyntaxError, MemoryError) as error:
         # What came before is written nevertheless.

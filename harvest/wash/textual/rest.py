@@ -21,7 +21,7 @@ from harvest.wash.textual.intake import DEPTH
 from harvest.wash.textual.lexis import BEHIND, DECLARED, LEADING, OPEN_ON_LINE, SENTENCE
 from harvest.wash.textual.outline import outline, separators
 from harvest.wash.textual.place import excerpt, kind, offset
-from harvest.wash.textual.pour import LINE_FORMATS, Out, State, Stop, declared, pour, write
+from harvest.wash.textual.pour import LINE_FORMATS, Out, ParserState, Stop, declared, pour, write
 from harvest.wash.textual.salvage import Salvage
 from harvest.wash.textual.statements import Statements
 from sparql.rdf import N3, Format
@@ -41,7 +41,7 @@ _WORD = re.compile(rb"[^\s<>\"'()\[\]{},;]*+[,;]?\Z")
 class Rest:
     """Reads a document from its first bad statement on."""
 
-    def __init__(self, format: Format, state: State, out: Out, problems: Problems) -> None:
+    def __init__(self, format: Format, state: ParserState, out: Out, problems: Problems) -> None:
         self._problems = problems
         self._format = format
         self._lines = format in LINE_FORMATS
@@ -99,13 +99,13 @@ class Rest:
         return max(start, place)
 
     def _tell_first(self, piece: Piece, place: int, stop: Stop) -> int:
-        """Tell what pyoxigraph stopped at; the statement behind."""
+        """Report what pyoxigraph stopped at; the statement behind."""
         index = piece.at(place)
         if index >= 0:
             return self._drop(piece, index, place, stop)
         if stop.held is not None:
             write(iter((stop.held,)), self._out)
-        self._tell(piece, Break(place, kind(stop.message), stop.message), 1)
+        self._report(piece, Break(place, kind(stop.message), stop.message), 1)
         self._doubtful = not self._lines
         return 0
 
@@ -168,43 +168,45 @@ class Rest:
         return b"".join((declared(self._state), opening, b"\n", text, b"\n}" if closed else b""))
 
     def _drop(self, piece: Piece, index: int, place: int, stop: Stop | None) -> int:
-        """Tell what is wrong with a statement, and forget what it may have declared; the statement behind."""
+        """Report what is wrong with a statement, and forget what it may have declared; the statement behind."""
         broken = piece.breaks.get(index)
         late = stop is None or stop.line is None or stop.message.startswith("Unexpected end")
         if broken is not None and (late or place >= broken.offset):
-            told = broken
+            reported = broken
         else:
             assert stop is not None, "a statement without an error is dropped only where it is broken"
-            told = self._unclosed(piece, index, place, stop) or Break(place, kind(stop.message), stop.message)
+            reported = self._unclosed(piece, index, place, stop) or Break(place, kind(stop.message), stop.message)
         if self._lines:
-            self._tell(piece, told, 1)
+            self._report(piece, reported, 1)
             return index + 1
         if stop is not None and stop.held is not None:
-            self._keep(piece, index, told.offset, stop)
-        if told.kind != "cut-off":
-            self._doubtful = not self._salvaged(piece, index, told)
+            self._keep(piece, index, reported.offset, stop)
+        if reported.kind != "cut-off":
+            self._doubtful = not self._salvaged(piece, index, reported)
             self._forget(piece, index)
-        cut = next((each for each in (told, broken) if each and each.kind == "cut-off"), None)
+        cut = next((each for each in (reported, broken) if each and each.kind == "cut-off"), None)
         if cut is not None:
-            self._tell(piece, cut, 1)
+            self._report(piece, cut, 1)
             self._skipped, self._ended = piece.passed + cut.offset - piece.start, True
             return len(piece.begins)
-        if told is broken and index + 1 == len(piece.begins):
+        if reported is broken and index + 1 == len(piece.begins):
             self._skipped = piece.passed + piece.stop - piece.start
         return index + 1
 
-    def _salvaged(self, piece: Piece, index: int, told: Break) -> bool:
-        """Tell what is wrong with a statement, and write what is good behind that; whether all of it is plain."""
+    def _salvaged(self, piece: Piece, index: int, reported: Break) -> bool:
+        """Report what is wrong with a statement, and write what is good behind that; whether all of it is plain."""
         text, begin, end = piece.text, piece.begins[index], piece.ends[index]
-        plain = told is not piece.breaks.get(index)
+        plain = reported is not piece.breaks.get(index)
         found = None
         if plain and not self._doubtful and isinstance(self._pieces, Statements) and self._format is not N3:
             found = outline(text, begin, end, self._pieces.token)
-        if found is None or not found.cells or (not found.whole and told.offset >= found.cells[-1].end):
+        if found is None or not found.cells or (not found.whole and reported.offset >= found.cells[-1].end):
             upto = piece.begins[index + 1] if index + 1 < len(piece.begins) else piece.stop
-            self._tell(piece, told, 1 + separators(text, begin, upto, begin if self._doubtful else told.offset))
+            self._report(
+                piece, reported, 1 + separators(text, begin, upto, begin if self._doubtful else reported.offset)
+            )
             return False
-        Salvage(text, found, self._state, self._out, partial(self._tell, piece)).behind(told)
+        Salvage(text, found, self._state, self._out, partial(self._report, piece)).behind(reported)
         if not found.whole:
             self._problems.lose(max(1, separators(text, begin, end, found.cells[-1].end)))
         return found.whole
@@ -244,7 +246,7 @@ class Rest:
     def _count(self, piece: Piece, index: int, text: bytes) -> int:
         """The triples that the beginning of a statement has."""
         held = io.BytesIO()
-        state = State(self._state.base, dict(self._state.prefixes))
+        state = ParserState(self._state.base, dict(self._state.prefixes))
         stop = pour(self._framed(piece, index, text), self._format, state, held)
         return held.getvalue().count(b"\n") + (stop is not None and stop.held is not None)
 
@@ -277,14 +279,14 @@ class Rest:
             return None
         return Break(opening, *UNCLOSED[text[opening : opening + 3]])
 
-    def _tell(self, piece: Piece, told: Break, lost: int) -> None:
+    def _report(self, piece: Piece, reported: Break, lost: int) -> None:
         # What is too large is a statement here, where elsewhere it is a document.
-        self._problems.dropped += told.kind == "too-large"
-        if self._problems.wants_excerpt(told.kind, lost):
-            around = (*piece.place(told.offset), excerpt(piece.text, told.offset))
-            self._problems.add(Problem(told.kind, told.message, *around, lost=lost))
+        self._problems.dropped += reported.kind == "too-large"
+        if self._problems.wants_excerpt(reported.kind, lost):
+            around = (*piece.place(reported.offset), excerpt(piece.text, reported.offset))
+            self._problems.add(Problem(reported.kind, reported.message, *around, lost=lost))
         else:
-            self._problems.add(Problem(told.kind, told.message, lost=lost))
+            self._problems.add(Problem(reported.kind, reported.message, lost=lost))
 
     def settle(self, size: int) -> None:
         """Count what is lost with the bytes that were passed over up to an offset in the document."""

@@ -18,7 +18,7 @@ from harvest.wash.text import Sink, Text
 from harvest.wash.textual.cutter import STATEMENT, TERM, Break, Cutter, Piece
 from harvest.wash.textual.intake import DEPTH, Intake
 from harvest.wash.textual.lexis import LINE_END
-from harvest.wash.textual.pour import LINE_FORMATS, Out, State, Stop, pour
+from harvest.wash.textual.pour import LINE_FORMATS, Out, ParserState, Stop, pour
 from harvest.wash.textual.rest import Rest
 from harvest.wash.textual.statements import Statements
 from sparql.rdf import Format
@@ -28,11 +28,11 @@ def transcribe(text: Text, format: Format, sink: Sink, problems: Problems) -> No
     """
     Write every triple of a document in N-Triples, N-Quads, Turtle, TriG or N3 to the sink.
 
-    What is bad is dropped and told: of a bad statement the triples before the error are kept, unless it follows another
-    bad one, and those behind it as far as its structure is plain. Damage that the stream tells with a WashError ends
+    What is bad is dropped and reported: of a bad statement the triples before the error are kept, unless it follows
+    another bad one, and those behind it as far as its structure is plain. Damage of the stream, a WashError, ends
     the document there.
     """
-    state = State(None if format in LINE_FORMATS else text.base)
+    state = ParserState(None if format in LINE_FORMATS else text.base)
     out = Out(sink)
     with text.open() as stream:
         intake = Intake(stream)

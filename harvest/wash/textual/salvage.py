@@ -10,7 +10,7 @@ from typing import Final
 from harvest.wash.textual.cutter import Break
 from harvest.wash.textual.outline import Cell, Outline, separators
 from harvest.wash.textual.place import kind, offset
-from harvest.wash.textual.pour import Out, State, Stop, declared, pour
+from harvest.wash.textual.pour import Out, ParserState, Stop, declared, pour
 from sparql.rdf import TURTLE
 
 _TOGETHER: Final = 1000
@@ -30,18 +30,18 @@ class Salvage:
         found: Its outline.
         state: Prefixes and base that hold for it.
         out: Takes the triples.
-        tell: Called with what is wrong, and how many triples it costs.
+        report: Called with what is wrong, and how many triples it costs.
     """
 
     text: bytes
     found: Outline
-    state: State
+    state: ParserState
     out: Out
-    tell: Callable[[Break, int], None]
+    report: Callable[[Break, int], None]
     _bad: set[int] = field(default_factory=set)
 
     def behind(self, wrong: Break) -> None:
-        """Tell the first thing that is wrong, and write what the objects behind it say, as far as they are good."""
+        """Report the first thing that is wrong, and write what the objects behind it say, as far as they are good."""
         cells = self.found.cells
         index = self.found.at(wrong.offset)
         if index < 0 or wrong.offset < cells[index].begin:
@@ -53,7 +53,7 @@ class Salvage:
             while end < len(cells) and cells[end - 1].glued:
                 end += 1
             gone, rest = cells[index:end], cells[end:]
-        self.tell(wrong, self._triples(gone))
+        self.report(wrong, self._triples(gone))
         self._read(_runs(rest))
 
     def _read(self, runs: list[Run]) -> None:
@@ -75,11 +75,11 @@ class Salvage:
         said = (
             b"%b %b\n%b ." % (self.found.subject, cell.predicate, self.text[cell.begin : cell.end]) for cell in cells
         )
-        state = State(self.state.base, dict(self.state.prefixes))
+        state = ParserState(self.state.base, dict(self.state.prefixes))
         return pour(declared(self.state) + b" " + b"\n".join(said), TURTLE, state, held)
 
     def _refuse(self, run: Run) -> None:
-        """Tell what is wrong with objects that cannot be read, or with their predicate."""
+        """Report what is wrong with objects that cannot be read, or with their predicate."""
         for cell in run:
             stop = self._parse([cell], io.BytesIO())
             if stop is None:
@@ -87,11 +87,11 @@ class Salvage:
             if stop.line == 1:
                 self._bad.add(cell.verb)
                 gone: Run = [each for each in self.found.cells if each.verb == cell.verb]
-                self.tell(Break(cell.verb, kind(stop.message), stop.message), self._triples(gone))
+                self.report(Break(cell.verb, kind(stop.message), stop.message), self._triples(gone))
             else:
                 place = cell.begin if stop.line is None else offset(self.text, cell.begin, stop.line - 1, stop.column)
                 wrong = Break(min(place, cell.end), kind(stop.message), stop.message)
-                self.tell(wrong, self._triples(run))
+                self.report(wrong, self._triples(run))
             return
 
     def _triples(self, cells: Run) -> int:

@@ -1,7 +1,7 @@
 """
 Entries of archives by libarchive, as a stream: nothing is ever written under a name of the archive.
 
-The kind was told before by `magic`, and only that reader is switched on. Left to guess, libarchive takes texts for
+The kind was found before by `magic`, and only that reader is switched on. Left to guess, libarchive takes texts for
 archives (its mtree reader above all). Its functions are called with return codes instead of libarchive-c's
 exceptions, because a warning or a damaged entry does not end an archive.
 
@@ -101,7 +101,7 @@ def is_installed() -> bool:
     return _library() is not None
 
 
-class Reader:
+class LibarchiveReader:
     """
     The entries of an archive.
 
@@ -126,7 +126,7 @@ class Reader:
             self.close()
             raise
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> LibarchiveReader:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -242,7 +242,7 @@ class Reader:
         return Entry(shown, sort, self._c.archive_entry_is_encrypted(entry) > 0, self.blocks)
 
 
-class Raw:
+class LibarchiveStream:
     """
     What lz4 makes of a stream, for which the standard library has nothing.
 
@@ -251,7 +251,7 @@ class Raw:
     """
 
     def __init__(self, kind: str, packed: io.BufferedReader) -> None:
-        self._reader: Reader | None = None
+        self._reader: LibarchiveReader | None = None
         self._blocks = self._of(kind, packed)
         self._rest = memoryview(b"")
 
@@ -273,7 +273,7 @@ class Raw:
     def _of(self, kind: str, packed: io.BufferedReader) -> Iterator[bytes]:
         if not is_installed():
             raise Damaged(f"it is read with libarchive; install it (Debian: {PACKAGE})")
-        self._reader = Reader(kind, packed)
+        self._reader = LibarchiveReader(kind, packed)
         for entry in self._reader:
             # Where the head of the stream is damaged, libarchive would hand through what it was given.
             if self._reader._c.archive_filter_code(self._reader._archive, 0) != _LZ4:

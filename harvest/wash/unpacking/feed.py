@@ -22,7 +22,7 @@ class Feed:
     """
     The callbacks that give libarchive a stream.
 
-    An exception cannot pass through C. It is kept, and libarchive told that the stream ends there, so that it gives
+    An exception cannot pass through C. It is kept, and to libarchive the stream ends there, so that it gives
     all it has up to that place.
 
     Attributes:

@@ -20,11 +20,11 @@ from typing import Final, Protocol, cast
 from isal import igzip_lib
 
 from harvest.errors import WashError
-from harvest.wash.unpacking.archives import Raw
+from harvest.wash.unpacking.archives import LibarchiveStream
 from harvest.wash.unpacking.entries import Damaged, Where
 from harvest.wash.unpacking.magic import compression_of, goes_on
 from harvest.wash.unpacking.members import STREAMED
-from harvest.wash.unpacking.spool import BUFFER, IN_MEMORY, Source, Spool
+from harvest.wash.unpacking.spool import BUFFER, IN_MEMORY, ByteSource, Spool
 from harvest.wash.unpacking.volume import Meter, Tally, TooLarge, is_ours
 
 if sys.version_info >= (3, 14):
@@ -71,7 +71,7 @@ class Chain:
         kinds: The compressions, the outermost first.
     """
 
-    def __init__(self, source: Source, where: Where, kinds: Sequence[str], meter: Meter | None = None) -> None:
+    def __init__(self, source: ByteSource, where: Where, kinds: Sequence[str], meter: Meter | None = None) -> None:
         self.kinds = tuple(kinds)
         self._source = source
         self._where = where
@@ -108,8 +108,8 @@ class Chain:
             return b""
 
 
-def chain_of(source: Source, where: Where, most: int) -> Chain:
-    """A source with its compressions undone, at most `most + 1` of them: one too many tells that there are more."""
+def chain_of(source: ByteSource, where: Where, most: int) -> Chain:
+    """A source with its compressions undone, at most `most + 1` of them: one too many shows that there are more."""
     chain = Chain(source, where, ())
     while len(chain.kinds) <= most and (kind := compression_of(chain.head(16))):
         chain = Chain(source, where, (*chain.kinds, kind))
@@ -123,7 +123,7 @@ def archive_in(
     """
     The bytes of an archive of a kind, from the first one, and seekable where the kind wants that.
 
-    Those are copied, up to where they are damaged, which `damaged` is told; the others tell while they are read.
+    Those are copied, up to where they are damaged, which `damaged` notes; the others report it while they are read.
 
     Raises:
         TooLarge: They are more than the meter allows; where they are not copied, while reading.
@@ -163,7 +163,7 @@ class LenientReader(io.BufferedReader):
 
 
 class _Layer(io.RawIOBase):
-    """What a compressed stream holds. Damage is told as a `WashError`, and so not taken for trouble with our disk."""
+    """What a compressed stream holds. Damage is a `WashError`, and so not taken for trouble with our disk."""
 
     def __init__(self, kind: str, packed: io.BufferedReader, where: Where, tally: Tally | None) -> None:
         self._kind = kind
@@ -171,7 +171,7 @@ class _Layer(io.RawIOBase):
         self._tally = tally
         self._place = 0
         self._error: WashError | None = None
-        self._pieces = Raw(kind, packed) if kind == "lz4" else _Members(kind, packed)
+        self._pieces = LibarchiveStream(kind, packed) if kind == "lz4" else _Members(kind, packed)
 
     def readable(self) -> bool:
         return True

@@ -1,7 +1,7 @@
 """
 What a file is packed with, by its first bytes alone.
 
-Names and media types are wrong too often. A text must never pass for an archive, so that each kind is told by bytes
+Names and media types are wrong too often. A text must never pass for an archive, so each kind is recognised by bytes
 that no text has, or, where its marks are letters and figures, by the whole header being as the format wants it.
 """
 
@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 HEAD: Final = 32775
-"""Bytes from the start that tell every kind; an ISO 9660 image has its mark at their end."""
+"""Bytes from the start that show every kind; an ISO 9660 image has its mark at their end."""
 
 _COMPRESSIONS: Final = (
     (b"\x1f\x8b\x08", "gzip"),
@@ -93,8 +93,8 @@ def _is_tar(block: bytes) -> bool:
     """
     if block[257:265] in (b"ustar\x0000", b"ustar  \x00") or block[257:263] == b"ustar\x00":
         return True
-    told = _OCTAL.fullmatch(block[148:156])
-    return told is not None and int(told[1], 8) == sum(block[:148]) + sum(block[156:]) + 8 * ord(" ")
+    checksum = _OCTAL.fullmatch(block[148:156])
+    return checksum is not None and int(checksum[1], 8) == sum(block[:148]) + sum(block[156:]) + 8 * ord(" ")
 
 
 def _is_binary_cpio(head: bytes) -> bool:

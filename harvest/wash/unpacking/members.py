@@ -11,8 +11,8 @@ from harvest.model import Problem
 from harvest.wash.unpacking.entries import Where
 from harvest.wash.unpacking.volume import TooLarge
 
-TOLD: Final = 100
-"""Problems of one archive that are told one by one; of the others there is only the number."""
+REPORTED: Final = 100
+"""Problems of one archive that are reported one by one; of the others there is only the number."""
 
 STREAMED: Final = frozenset({"tar", "cpio", "ar"})
 """Archives that are read from front to back. The others need seeking, and so a copy where they are compressed."""
@@ -36,9 +36,9 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Archive:
+class UnpackedArchive:
     """
-    An archive, told after its children.
+    An archive, reported after its children.
 
     Attributes:
         names: Entry names from the outermost archive inward; empty for the dump itself.
@@ -78,37 +78,37 @@ class Record:
     entries: int = 0
     links: int = 0
     broken: bool = False
-    untold: int = 0
+    unreported: int = 0
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, message: str) -> None:
-        """Tell what is wrong, unless enough was told."""
-        if len(self.problems) < TOLD:
+        """Report what is wrong, unless enough was reported."""
+        if len(self.problems) < REPORTED:
             self.problems.append(Problem("archive", message))
         else:
-            self.untold += 1
+            self.unreported += 1
 
     def fail(self, reason: str) -> None:
-        """Tell that the rest cannot be read; where nothing could be, there is no rest."""
+        """Report that the rest cannot be read; where nothing could be, there is no rest."""
         message = f"{self.place.where} cannot be read as {self.kind} after {self.entries:,} entries: {reason}"
         self.problems.append(Problem("cut-off" if self.entries else "archive", message))
 
     def end(self, complete: bool) -> None:
-        """Tell whether the archive was read to its end, or only to where its bytes end."""
+        """Report whether the archive was read to its end, or only to where its bytes end."""
         if not complete or (self.broken and self.kind in STREAMED):
             how = "within its last entry" if self.broken else f"without the mark that ends a {self.kind} archive"
             message = f"{self.place.where} ends {how}, after {self.entries:,} entries; what followed is lost"
             self.problems.append(Problem("cut-off", message))
 
-    def archive(self, stopped: TooLarge | None) -> Archive:
+    def archive(self, stopped: TooLarge | None) -> UnpackedArchive:
         """What is yielded of it."""
         where = self.place.where
         problems = [*self.place.problems, *self.problems]
-        if self.untold:
-            problems.append(Problem("archive", f"{where}: {self.untold:,} further problems are not told"))
+        if self.unreported:
+            problems.append(Problem("archive", f"{where}: {self.unreported:,} further problems are not reported"))
         if self.links:
             message = f"{where}: {self.links:,} links or devices were left out; they have no bytes of their own"
             problems.append(Problem("links", message))
         if stopped is not None:
             problems.append(Problem("too-large", stopped.message))
-        return Archive(where.names, self.kind, self.entries, tuple(problems))
+        return UnpackedArchive(where.names, self.kind, self.entries, tuple(problems))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harvest.errors import WashError
-from harvest.wash.process import tell
+from harvest.wash.process import report
 from harvest.wash.unpacking import archives, ziptar
 from harvest.wash.unpacking.entries import Damaged, Entry, Sort, Where
 from harvest.wash.unpacking.layers import archive_in, chain_of
@@ -76,13 +76,13 @@ def names(path: Path, url: str, volume: Volume, scratch: Path) -> Iterator[str]:
 
 def pick(wanted: Wanted, volume: Volume, room: Path) -> None:
     """
-    Tell (`process.tell`) each wanted entry as `Picked`, its bytes in a file in `room`; the first of several of a name.
+    Report (`process.report`) each wanted entry as `Picked`, its bytes in a file in `room`; of one name the first.
 
-    Entries that are not there are not told.
+    Entries that are not there are not reported.
 
     Raises:
-        WashError: It is another kind of archive, is damaged, or unpacks to more than the volume; what was told before
-            is good.
+        WashError: It is another kind of archive, is damaged, or unpacks to more than the volume; what was reported
+            before is good.
     """
     found = layers(wanted.path, wanted.url, volume.max_depth)
     if found != wanted.layers:
@@ -94,7 +94,7 @@ def pick(wanted: Wanted, volume: Volume, room: Path) -> None:
     for number, entry in enumerate(_files(wanted.path, Where(wanted.url), meter, volume.max_depth, room)):
         if entry.name in missing:
             missing.remove(entry.name)
-            tell(_picked(entry, meter, room / f"entry-{number}"))
+            report(_picked(entry, meter, room / f"entry-{number}"))
         if not missing:
             return
 
@@ -125,7 +125,7 @@ def _files(path: Path, where: Where, meter: Meter, depth: int, scratch: Path) ->
     if not archives.is_installed() and kind not in ziptar.KINDS:
         message = f"{where} is a {kind} archive, which is read with libarchive; install it (Debian: {archives.PACKAGE})"
         raise WashError(message, url=where.url)
-    read = archives.Reader if archives.is_installed() else ziptar.Reader
+    read = archives.LibarchiveReader if archives.is_installed() else ziptar.ZipTarReader
     count, damage = 0, list[WashError]()
     try:
         with archive_in(chain, kind, meter, scratch, damage.append) as stream, read(kind, stream) as reader:

@@ -19,7 +19,7 @@ IN_MEMORY: Final = 1 << 20
 BUFFER: Final = 1 << 16
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Bytes that can be read several times."""
 
     def reader(self) -> io.BufferedReader:

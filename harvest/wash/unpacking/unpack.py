@@ -20,9 +20,9 @@ from harvest.wash.unpacking import archives, ziptar
 from harvest.wash.unpacking.entries import Damaged, Entry, Sort, Where
 from harvest.wash.unpacking.layers import Chain, archive_in, chain_of
 from harvest.wash.unpacking.magic import HEAD, archive_of
-from harvest.wash.unpacking.members import STREAMED, Archive, Leaf, Location, Record
+from harvest.wash.unpacking.members import STREAMED, Leaf, Location, Record, UnpackedArchive
 from harvest.wash.unpacking.once import once
-from harvest.wash.unpacking.spool import IN_MEMORY, Filed, Source, Spool
+from harvest.wash.unpacking.spool import IN_MEMORY, ByteSource, Filed, Spool
 from harvest.wash.unpacking.volume import Meter, TooLarge, Volume
 
 LAYERS: Final = 4
@@ -32,10 +32,10 @@ _SLOW = frozenset({"bzip2", "xz"})
 """Compressions that take longer to undo than to write what they hold to disk."""
 
 _LOCK = re.compile("encrypt|passphrase", re.IGNORECASE)
-"""What libarchive says where a password is missing that the entry did not tell of."""
+"""What libarchive says where a password is missing that the entry did not announce."""
 
 
-def unpack(document: Document, volume: Volume, scratch: Path) -> Iterator[Leaf | Archive]:
+def unpack(document: Document, volume: Volume, scratch: Path) -> Iterator[Leaf | UnpackedArchive]:
     """
     The files in a dump, in their order, and each archive after what it holds.
 
@@ -89,7 +89,7 @@ class _Unpacking:
         self._depth = depth
         self._stopped: TooLarge | None = None
 
-    def files(self, source: Source, place: Location) -> Iterator[Leaf | Archive]:
+    def files(self, source: ByteSource, place: Location) -> Iterator[Leaf | UnpackedArchive]:
         """The files in a source: itself, or what is in it."""
         where = place.where
         chain = chain_of(source, where, self._depth - place.depth)
@@ -113,10 +113,10 @@ class _Unpacking:
         else:
             yield from self._entries(kind, chain, replace(place, depth=depth + 1))
 
-    def _entries(self, kind: str, chain: Chain, place: Location) -> Iterator[Leaf | Archive]:
+    def _entries(self, kind: str, chain: Chain, place: Location) -> Iterator[Leaf | UnpackedArchive]:
         """The files in an archive, and then the archive."""
         record = Record(place, kind)
-        read = archives.Reader if archives.is_installed() else ziptar.Reader
+        read = archives.LibarchiveReader if archives.is_installed() else ziptar.ZipTarReader
         try:
             opened = archive_in(chain, kind, self._meter, self._scratch, lambda error: record.add(error.message))
             with opened as stream, read(kind, stream) as reader:
@@ -134,7 +134,9 @@ class _Unpacking:
             record.fail(str(error))
         yield record.archive(self._stopped)
 
-    def _each(self, reader: archives.Reader | ziptar.Reader, record: Record) -> Iterator[Leaf | Archive]:
+    def _each(
+        self, reader: archives.LibarchiveReader | ziptar.ZipTarReader, record: Record
+    ) -> Iterator[Leaf | UnpackedArchive]:
         """The files in the entries of an archive."""
         for entry in reader:
             yield from self._entry(entry, record)
@@ -142,7 +144,7 @@ class _Unpacking:
                 return
         record.end(reader.complete)
 
-    def _entry(self, entry: Entry, record: Record) -> Iterator[Leaf | Archive]:
+    def _entry(self, entry: Entry, record: Record) -> Iterator[Leaf | UnpackedArchive]:
         """The files in an entry."""
         self._meter.enter()
         record.entries += 1
@@ -181,9 +183,9 @@ def _locked(where: Where) -> Problem:
     return Problem("archive", f"{where} is encrypted and was left out; publish it without a password")
 
 
-def _closed(place: Location, kind: str, problem: Problem) -> Archive:
+def _closed(place: Location, kind: str, problem: Problem) -> UnpackedArchive:
     """An archive that was not opened."""
-    return Archive(place.where.names, kind, 0, (*place.problems, problem))
+    return UnpackedArchive(place.where.names, kind, 0, (*place.problems, problem))
 
 
 def _missing(archive: str | None, compressions: tuple[str, ...]) -> str | None:

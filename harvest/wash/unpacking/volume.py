@@ -39,7 +39,7 @@ def is_ours(error: BaseException) -> bool:
     """
     Whether an error is about this machine or our limits, and nothing that the provider can mend.
 
-    What the system says has a number; bzip2 and xz tell damage as an OSError without one.
+    What the system says has a number; bzip2 and xz report damage as an OSError without one.
     """
     return isinstance(error, TooLarge) or (isinstance(error, OSError) and error.errno is not None)
 

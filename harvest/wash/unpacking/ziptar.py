@@ -40,7 +40,7 @@ _UTF8: Final = 0x800
 """Bits of the flags of a zip entry. Source: APPNOTE.TXT, section 4.4.4."""
 
 
-class Reader:
+class ZipTarReader:
     """
     The entries of an archive.
 
@@ -53,7 +53,7 @@ class Reader:
         self._kind = kind
         self._stream = _Watched(stream)
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> ZipTarReader:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

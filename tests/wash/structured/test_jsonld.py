@@ -21,7 +21,7 @@ from harvest.wash.problems import Problems
 from harvest.wash.process import Bounds, call
 from harvest.wash.structured import contexts, jsonld, several
 from harvest.wash.structured.depth import DEPTH, Depth
-from harvest.wash.structured.strict import TooLarge
+from harvest.wash.structured.strict import DocumentTooLarge
 from tests.realdata import realdata
 from tests.wash.texts import BASE, Outcome, comparable, damaged, outcome, text_of
 
@@ -352,7 +352,7 @@ def test_the_depth_of_json_is_counted_whatever_its_strings_hold(value: object) -
             watch.watch(data[start : start + size])
         # At the end it is as deep as at the beginning: from there, one less than the limit still goes.
         watch.watch(b"[" * (DEPTH - 1))
-        with pytest.raises(TooLarge):
+        with pytest.raises(DocumentTooLarge):
             watch.watch(b"[[[")
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harvest.model import Document
-from harvest.wash.unpacking.members import Archive, Leaf
+from harvest.wash.unpacking.members import Leaf, UnpackedArchive
 from harvest.wash.unpacking.unpack import unpack
 from harvest.wash.unpacking.volume import Volume
 from tests.realdata import realdata
@@ -44,7 +44,9 @@ def test_every_kind_gives_its_files_in_full(tmp_path: Path, kind: str) -> None:
     """Portals publish whatever their archiver makes by default."""
     unpacked = Unpacked(tmp_path, archive(kind, FILES))
     assert unpacked.leaves == {(name,): data for name, data in FILES.items()}
-    assert unpacked.items[-1] == Archive((), KIND.get(kind, kind), len(unpacked.items) - 1 + (kind == "iso9660"))
+    assert unpacked.items[-1] == UnpackedArchive(
+        (), KIND.get(kind, kind), len(unpacked.items) - 1 + (kind == "iso9660")
+    )
     assert not unpacked.problems
 
 
@@ -106,7 +108,7 @@ def test_a_zip64_is_read(tmp_path: Path) -> None:
 
 def test_an_empty_zip_is_an_archive_of_nothing(tmp_path: Path) -> None:
     """It begins with its end record."""
-    assert Unpacked(tmp_path, zipped([])).items == [Archive((), "zip", 0)]
+    assert Unpacked(tmp_path, zipped([])).items == [UnpackedArchive((), "zip", 0)]
 
 
 def test_a_mixture_is_read_to_its_leaves(tmp_path: Path) -> None:
@@ -292,7 +294,7 @@ def test_kinds_of_old_are_read(tmp_path: Path, kind: str, make: Callable[[bytes,
     """libarchive does, and there are dumps from before 2000."""
     unpacked = Unpacked(tmp_path, make(b"a.nt", TEXT[:5000]))
     assert unpacked.leaves == {("a.nt",): TEXT[:5000]}
-    assert unpacked.items[-1] == Archive((), kind, 1)
+    assert unpacked.items[-1] == UnpackedArchive((), kind, 1)
 
 
 def test_an_encrypted_entry_is_named_and_the_others_are_given(tmp_path: Path) -> None:
@@ -314,7 +316,7 @@ def test_many_encrypted_entries_are_not_told_one_by_one(tmp_path: Path) -> None:
     files = {f"{n}.nt": b"x" for n in range(150)}
     archive_ = Unpacked(tmp_path, archive("zip", files, "encryption=zipcrypt", passphrase="x")).archives[()]
     assert len(archive_.problems) == 101
-    assert archive_.problems[-1].message == f"{URL}: 50 further problems are not told"
+    assert archive_.problems[-1].message == f"{URL}: 50 further problems are not reported"
     assert archive_.entries == 150
 
 

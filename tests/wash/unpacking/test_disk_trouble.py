@@ -32,12 +32,12 @@ ours = pytest.mark.parametrize("trouble", [*DISK, LIMIT], ids=["ENOSPC", "EIO", 
 readers = pytest.mark.parametrize(
     ("read", "kind"),
     [
-        *((archives.Reader, kind) for kind in ("ustar", "newc", "ar", "zip", "7z", "iso9660", "xar")),
-        *((ziptar.Reader, kind) for kind in ("ustar", "zip")),
+        *((archives.LibarchiveReader, kind) for kind in ("ustar", "newc", "ar", "zip", "7z", "iso9660", "xar")),
+        *((ziptar.ZipTarReader, kind) for kind in ("ustar", "zip")),
     ],
     ids=lambda value: value if isinstance(value, str) else value.__module__.rpartition(".")[2],
 )
-Read = type[archives.Reader] | type[ziptar.Reader]
+Read = type[archives.LibarchiveReader] | type[ziptar.ZipTarReader]
 
 
 class Failing(io.RawIOBase):
@@ -132,7 +132,7 @@ def test_a_zip_whose_directory_cannot_be_read_is_a_zip_all_the_same(trouble: OSE
     """The standard library says it were none."""
     data = archive("zip", {"a.nt": b"<http://x/a> <http://x/b> <http://x/c> .\n"})
     with pytest.raises(OSError) as caught:
-        list(ziptar.Reader("zip", Bad(data, trouble).reader()))
+        list(ziptar.ZipTarReader("zip", Bad(data, trouble).reader()))
     assert caught.value is trouble
 
 
