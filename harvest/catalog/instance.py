@@ -28,6 +28,7 @@ from harvest.revise.versions import GraphFiles
 from sparql.errors import DamagedData
 from sparql.reports import (
     DocumentPage,
+    PackedFile,
     ProviderReport,
     ProviderSummary,
     QueueReport,
@@ -61,9 +62,10 @@ class InstanceCatalog:
         self.settings = settings
         self._clock = clock
         self.exports_dir = settings.exports_dir
+        self.resourcesync_dir = settings.layout.resourcesync
         self._ledger = Ledger(Database(settings.layout.ledger, read_only=True))
         self._roster: Roster | None = None
-        self._whole: set[tuple[Path, int, int] | None] = set()
+        self._whole: dict[tuple[Path, int, int], int] = {}
         self._shelf = SeedCatalog(self._ledger, settings.base_url, clock)
 
     def providers(self) -> list[ProviderReport]:
@@ -117,9 +119,9 @@ class InstanceCatalog:
         """The committed versions of a provider, oldest first."""
         return [version_report(v) for v in self._ledger.versions(name) if v.state == "committed"]
 
-    def change(self, name: str, n: int) -> Path | None:
+    def change(self, name: str, n: int) -> PackedFile | None:
         """
-        The filed change of a version, compressed, or None.
+        The filed change of a version, or None.
 
         Raises:
             DamagedData: It is damaged or gone.
@@ -128,12 +130,15 @@ class InstanceCatalog:
             return None
         path = self._files(name).change(n)
         with _told(name, n):
-            facts = path.stat() if path.is_file() else None
-            seen = (path, facts.st_mtime_ns, facts.st_size) if facts else None
-            if seen is None or seen not in self._whole:
+            if not path.is_file():
                 deltas.check(path)
-                self._whole = {*list(self._whole)[-KNOWN:], seen}
-        return path
+            facts = path.stat()
+            seen = path, facts.st_mtime_ns, facts.st_size
+            length = self._whole.get(seen)
+            if length is None:
+                length = deltas.check(path)
+                self._whole = {**dict(list(self._whole.items())[-KNOWN:]), seen: length}
+        return PackedFile(path, length)
 
     def version(self, name: str, n: int) -> Iterator[bytes] | None:
         """

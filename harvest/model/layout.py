@@ -86,6 +86,15 @@ class Layout:
         return self.data / "cache"
 
     @property
+    def resourcesync(self) -> Path:
+        """What leads to the feeds of ResourceSync, and one folder a provider (`harvest.publish.resourcesync`)."""
+        return self.data / "resourcesync"
+
+    def feed(self, name: str) -> Path:
+        """The documents of a provider's feed."""
+        return self.resourcesync / name
+
+    @property
     def scratch(self) -> Path:
         """Temporary folders; emptied at each start."""
         return self.data / "scratch"

@@ -59,4 +59,4 @@ class Relation(StrEnum):
     ALTERNATE = "alternate"
     CANONICAL = "canonical"
     PATCH = f"{RS}patch"
-    """To what takes the representation of before to the one of now. Source: section 14.5."""
+    """To what takes the representation of before to the one of now. Source: section 14.4."""

@@ -42,6 +42,7 @@ STEPS = (
     "publish",
     "commit",
     "adopt",
+    "feed",
     "write-back",
 )
 """The names of the steps, in order, as the instance's `on_step` is called with them."""

@@ -12,6 +12,7 @@ import structlog
 from harvest.errors import DamageError
 from harvest.ledger import ProviderRecord
 from harvest.model import Statistics
+from harvest.pipeline.feeding import feed_all
 from harvest.pipeline.harvest.counting import figures
 from harvest.pipeline.harvest.load import damaged
 from harvest.pipeline.instance import Instance
@@ -37,6 +38,7 @@ def export(instance: Instance, alone: Alone) -> list[str]:
     with instance.exporting, instance.room() as room:
         subjects = [_subject(instance, alone, record, room) for record in ledger.providers() if record.version]
         done = exports.export(settings.exports_dir, settings.base_url, subjects, instance.clock())
+        feed_all(instance, alone)
     for name, error in done.damaged.items():
         log.error("not exported", provider=name, reason=error.message)
         ledger.damages.add(name, damaged(name, error))

@@ -11,6 +11,7 @@ import shutil
 from harvest.archive.provenance import facts_of, new_activity
 from harvest.model import Note
 from harvest.pipeline.commits import forgotten
+from harvest.pipeline.feeding import lead
 from harvest.pipeline.instance import Instance
 
 
@@ -21,9 +22,11 @@ def forget(instance: Instance, name: str) -> None:
         _forget_facts(instance, name)
         instance.publish()
     shutil.rmtree(instance.files(name).folder, ignore_errors=True)
+    shutil.rmtree(instance.settings.layout.feed(name), ignore_errors=True)
     facts = facts_of(forgotten(name, instance.settings.base_url, instance.crawl.clock()))
     instance.ledger.forget(name, Note(new_activity(), instance.crawl.clock(), facts))
     instance.crawl.noted()
+    lead(instance)
 
 
 def _forget_facts(instance: Instance, name: str) -> None:

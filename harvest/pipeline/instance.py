@@ -53,6 +53,7 @@ class Instance:
         stopping: Set when the instance shuts down: downloads and washing are given up, loads are finished.
         publishing: What readers see of the working store.
         exporting: Held while exports are written or compared; taken before a provider and before `writing`.
+        leading: Held while what leads to the feeds is written; taken last.
     """
 
     settings: Settings
@@ -68,6 +69,7 @@ class Instance:
     on_step: Callable[[str, str], None] = _nothing
     stopping: threading.Event = field(default_factory=threading.Event)
     exporting: threading.RLock = field(default_factory=threading.RLock)
+    leading: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def writing(self) -> threading.RLock:

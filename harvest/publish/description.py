@@ -95,8 +95,8 @@ def _statements(base_url: str, subjects: Sequence[ExportedGraph], entries: Mappi
         yield from _dataset(base_url, graph, entries[subject.name])
         yield Quad(graph, NamedNode(DCTERMS + "identifier"), Literal(subject.name))
         if subject.modified:
-            yield Quad(graph, NamedNode(DCTERMS + "modified"), _time(subject.modified))
-        yield from _origin(graph, subject.about)
+            yield Quad(graph, NamedNode(DCTERMS + "modified"), moment(subject.modified))
+        yield from origin(graph, subject.about)
         if subject.statistics:
             yield from _figures(graph, subject.name, subject.statistics)
 
@@ -109,10 +109,10 @@ def _dataset(base_url: str, node: NamedNode, entry: ExportEntry) -> Iterator[Qua
     yield Quad(node, NamedNode(VOID + "triples"), Literal(entry.triples))
     yield Quad(dump, NamedNode(DCAT + "byteSize"), Literal(entry.bytes))
     yield Quad(dump, NamedNode(SPDX + "checksumValue"), Literal(entry.sha256, datatype=NamedNode(XSD + "hexBinary")))
-    yield Quad(dump, NamedNode(DCTERMS + "issued"), _time(entry.at))
+    yield Quad(dump, NamedNode(DCTERMS + "issued"), moment(entry.at))
 
 
-def _origin(graph: NamedNode, about: Sequence[About]) -> Iterator[Quad]:
+def origin(graph: NamedNode, about: Sequence[About]) -> Iterator[Quad]:
     """What the provider's description says of each dataset; of the graph as well, where there is but one."""
     if len(about) == 1:
         yield from _told(graph, about[0])
@@ -162,5 +162,6 @@ def _figures(graph: NamedNode, name: str, statistics: Statistics) -> Iterator[Qu
             yield Quad(part, NamedNode(VOID + unit), Literal(count))
 
 
-def _time(text: str) -> Literal:
+def moment(text: str) -> Literal:
+    """A time in ISO 8601 as a literal."""
     return Literal(text.replace("+00:00", "Z"), datatype=NamedNode(XSD + "dateTime"))

@@ -134,19 +134,21 @@ def filed(source: Path) -> Iterator[tuple[bool, bytes]]:
         raise DamageError(f"the change file {source} is damaged or gone: {error}", url=str(source)) from error
 
 
-def check(source: Path) -> None:
+def check(source: Path) -> int:
     """
-    Return where a file that `write` wrote can be read to its end.
+    The length of what a file holds that `write` wrote, in bytes, once all of it could be read.
 
     Raises:
         DamageError: It is gone, cut off or damaged.
     """
+    length = 0
     try:
         with source.open("rb") as raw, igzip.IGzipFile(fileobj=raw) as packed:
-            while packed.read(_CHUNK):
-                pass
+            while chunk := packed.read(_CHUNK):
+                length += len(chunk)
     except (OSError, EOFError, IsalError) as error:  # type: ignore[misc]  # its stub declares a value
         raise DamageError(f"the change file {source} is damaged or gone: {error}", url=str(source)) from error
+    return length
 
 
 def replay(changes: Iterable[Path], target: Path, folder: Path) -> Snapshot:

@@ -37,7 +37,7 @@ from sparql.reports.queue import (
     StatusReport,
     WaitingEntry,
 )
-from sparql.reports.runs import DumpReport, FindingReport, RunReport, StepReport, VersionReport
+from sparql.reports.runs import DumpReport, FindingReport, PackedFile, RunReport, StepReport, VersionReport
 from sparql.reports.seeds import LatestReport, SeedList, SeedPage, SeedReport
 from sparql.reports.writing import iso, to_json
 
@@ -60,6 +60,7 @@ __all__ = [
     "HeldEntry",
     "HttpVersion",
     "LatestReport",
+    "PackedFile",
     "ProblemReport",
     "ProviderReport",
     "ProviderSummary",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +143,17 @@ class VersionReport:
     removed: int
     triples: int
     sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PackedFile:
+    """
+    A file that is kept compressed with gzip.
+
+    Attributes:
+        path: Where it is.
+        length: Of what it holds, in bytes.
+    """
+
+    path: Path
+    length: int

@@ -33,6 +33,7 @@ from sparql.web.graphs import Graphs
 from sparql.web.headers import OPEN, PAGE, PREFLIGHT
 from sparql.web.pages import pages
 from sparql.web.questions import Questions
+from sparql.web.resourcesync import resourcesync
 from sparql.web.runs import runs, step_name
 from sparql.web.site import HTML, JSON, Context, put_context
 from sparql.web.updating import Updating
@@ -160,6 +161,7 @@ def create_pages(context: Context) -> Flask:
     app.register_blueprint(documents)
     app.register_blueprint(entities)
     app.register_blueprint(versions)
+    app.register_blueprint(resourcesync)
     app.register_blueprint(api)
     app.register_error_handler(HTTPException, refuse)
     app.register_error_handler(DamagedData, lambda error: refuse(ServiceUnavailable(error.message)))

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from sparql.reports import (
     DocumentPage,
+    PackedFile,
     ProviderReport,
     ProviderSummary,
     QueueReport,
@@ -29,11 +30,16 @@ class Catalog(Protocol):
 
     Attributes:
         exports_dir: The folder of downloads: `*.nq.gz`, each with its `.sha256`, and `void.ttl`.
+        resourcesync_dir: The folder of the documents of ResourceSync: what leads to the feeds, and a folder a provider.
     """
 
     @property
     def exports_dir(self) -> Path:
         """The folder of downloads."""
+
+    @property
+    def resourcesync_dir(self) -> Path:
+        """The folder of the documents of ResourceSync."""
 
     def providers(self) -> list[ProviderReport]:
         """All providers, by name."""
@@ -65,8 +71,8 @@ class Catalog(Protocol):
     def sizes(self, names: Sequence[str], most: int) -> dict[str, list[VersionReport]]:
         """The last versions of these providers, at most so many of each, oldest first."""
 
-    def change(self, name: str, n: int) -> Path | None:
-        """A gzip file of the N-Quads unified diff that made a version, or None; DamagedData where it is damaged."""
+    def change(self, name: str, n: int) -> PackedFile | None:
+        """The N-Quads unified diff that made a version, or None; DamagedData where it is damaged."""
 
     def version(self, name: str, n: int) -> Iterator[bytes] | None:
         """

@@ -4,59 +4,33 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import gzip
 import hashlib
 import os
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 from flask import Blueprint, Response, abort, request
 from werkzeug.http import is_resource_modified
-from werkzeug.wsgi import FileWrapper
 
 from sparql.rdf import NQUD
 from sparql.reports import ProviderReport
 from sparql.web import recipes
 from sparql.web.headers import FOREIGN
+from sparql.web.sending import CHUNK, Opened, Unpacked, open_file, send
 from sparql.web.site import HTML, JSON, TURTLE, context, found, json_data, page, preferred
 
 downloads = Blueprint("downloads", __name__)
 
-CHUNK: Final = 1 << 18
 _DATA: Final = re.compile(r"[A-Za-z0-9]{1,100}\.nq\.gz")
 _EXPORT: Final = re.compile(rf"(?:{_DATA.pattern}|void\.ttl)(?:\.sha256)?")
-_RANGE: Final = re.compile(r"bytes=(?:[0-9]{1,18}-[0-9]{0,18}|-(?P<last>[0-9]{1,18}))", re.IGNORECASE)
 _ENTRY: Final = 78
 """Bytes of an index entry of the archive."""
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _TYPES: Final = {".gz": "application/gzip", ".sha256": "text/plain; charset=utf-8", ".ttl": f"{TURTLE}; charset=utf-8"}
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """
-    A file as it was when it was opened; what takes its place later does not matter.
-
-    Attributes:
-        file: Open at its beginning.
-        length: In bytes.
-        written_ns: When it was last written, in nanoseconds since 1970.
-        etag: Another one for each file that ever had this name.
-    """
-
-    file: IO[bytes]
-    length: int
-    written_ns: int
-    etag: str
-
-    @property
-    def modified(self) -> datetime:
-        """When it was last written, to the second, as HTTP says it."""
-        return datetime.fromtimestamp(self.written_ns // 1_000_000_000, UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +99,15 @@ def void() -> Response:
 @downloads.get("/providers/<name:name>/changes/<int:n>.nqud")
 def change(name: str, n: int) -> Response:
     """What made a version from the one before."""
-    path = context().catalog.change(name, n)
-    opened = open_file(path) if path else None
-    if opened is None:
+    filed = context().catalog.change(name, n)
+    opened = open_file(filed.path) if filed else None
+    if filed is None or opened is None:
         abort(404, _no_version(name, n))
     if request.accept_encodings.quality("gzip") > 0:
-        response = send(opened, NQUD)
+        response = send(replace(opened, etag=f"{opened.etag}-gzip"), NQUD)
         response.headers["Content-Encoding"] = "gzip"
     else:
-        response = Response(_unpacked(opened.file), content_type=NQUD)
+        response = send(replace(opened, file=cast(IO[bytes], Unpacked(opened.file)), length=filed.length), NQUD)
     response.vary.add("Accept-Encoding")
     return response
 
@@ -178,44 +152,6 @@ def _sha256(path: Path | None, opened: Opened, named: str) -> bytes:
     if path is not None and opened.length == _ENTRY:
         return hashlib.sha256(path.read_bytes()).digest()
     return bytes.fromhex(named)
-
-
-def open_file(path: Path) -> Opened | None:
-    """A file and what is true of it, all of the same moment; None when there is none."""
-    try:
-        file = path.open("rb")
-    except (FileNotFoundError, IsADirectoryError):
-        return None
-    facts = os.fstat(file.fileno())
-    return Opened(file, facts.st_size, facts.st_mtime_ns, f"{facts.st_ino:x}-{facts.st_size:x}-{facts.st_mtime_ns:x}")
-
-
-def send(opened: Opened, media_type: str) -> Response:
-    """
-    The file, or the range of it that the request asks for, or 304.
-
-    Source: RFC 9110, sections 13 and 14. A range in other units than bytes is to be ignored; one of several parts, or
-    that cannot be read, may be: all of the file is sent then.
-    """
-    response = Response(FileWrapper(opened.file, CHUNK), content_type=media_type, direct_passthrough=True)
-    response.content_length = opened.length
-    response.last_modified = opened.modified
-    response.set_etag(opened.etag)
-    response.headers["Cache-Control"] = "no-cache"
-    environ = dict(request.environ)
-    wanted = _range(environ.pop("HTTP_RANGE", ""), opened.length)
-    if wanted:
-        environ["HTTP_RANGE"] = wanted
-    response.make_conditional(environ, accept_ranges=True, complete_length=opened.length)
-    return response
-
-
-def _range(asked: str, length: int) -> str:
-    """The Range header as it is to be heeded, or empty; a last part longer than the file is all of it."""
-    found = _RANGE.fullmatch(asked)
-    if found is None:
-        return ""
-    return "bytes=0-" if found["last"] and int(found["last"]) >= length > 0 else asked
 
 
 def _chosen(names: list[str]) -> str | None:
@@ -268,12 +204,6 @@ def _digest(path: Path, opened: Opened) -> str | None:
     except FileNotFoundError:
         return None
     return digest if in_place and beside.written_ns >= opened.written_ns and _DIGEST.fullmatch(digest) else None
-
-
-def _unpacked(file: IO[bytes]) -> Iterator[bytes]:
-    with file, gzip.open(file) as unpacked:
-        while chunk := unpacked.read(CHUNK):
-            yield chunk
 
 
 def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -64,8 +64,8 @@ def version(name: str, n: int) -> Response:
     after = _after()
     if preferred(JSON, HTML) == JSON:
         return json_data(known[n])
-    path = catalog.change(name, n)
-    page = _read(path, name, n) if path else None
+    filed = catalog.change(name, n)
+    page = _read(filed.path, name, n) if filed else None
     response = make_response(
         render_template(
             "version.html",

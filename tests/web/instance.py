@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -19,6 +20,7 @@ import requests
 from sparql.query.limits import QueryLimits
 from sparql.reports import (
     DocumentPage,
+    PackedFile,
     ProviderReport,
     ProviderSummary,
     QueueReport,
@@ -43,6 +45,7 @@ class FolderCatalog:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.exports_dir = folder / "exports"
+        self.resourcesync_dir = folder / "resourcesync"
 
     def providers(self) -> list[ProviderReport]:
         return list(self._read()["providers"])
@@ -76,9 +79,9 @@ class FolderCatalog:
     def sizes(self, names: Sequence[str], most: int) -> dict[str, list[VersionReport]]:
         return {name: found[-most:] for name in names if (found := self.versions(name))}
 
-    def change(self, name: str, n: int) -> Path | None:
+    def change(self, name: str, n: int) -> PackedFile | None:
         path = self._folder / "changes" / f"{name}-{n}.nqud.gz"
-        return path if path.is_file() else None
+        return PackedFile(path, _length(path)) if path.is_file() else None
 
     def version(self, name: str, n: int) -> Iterator[bytes] | None:
         path = self._folder / "versions" / f"{name}-{n}.nq"
@@ -121,6 +124,14 @@ def _summary(provider: ProviderReport) -> ProviderSummary:
         title=next((about.title for about in provider.about), None),
         tried=provider.trouble.at if provider.trouble else None,
     )
+
+
+def _length(path: Path) -> int:
+    """Of what a compressed file holds; 0 where it is damaged, which the pages are to find."""
+    try:
+        return len(gzip.decompress(path.read_bytes()))
+    except (OSError, EOFError):
+        return 0
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -8,10 +8,12 @@ Committing: a version is filed, loaded and published, in an order that a crash a
     5  publish        a generation with the new version becomes the current one
     6  commit         the ledger says `committed`
     7  adopt          snapshot.nq points to the new version
+    8  feed           the documents of ResourceSync are those of the new version
 
 A crash before 2 leaves the last version and files that the next start sweeps away; a crash after 2 is finished from the
 filed delta (`harvest.pipeline.harvest.recovery`). What fails from 3 to 5 takes the working store back to the current
-generation (`harvest.pipeline.publishing`), so that others publish meanwhile.
+generation (`harvest.pipeline.publishing`), so that others publish meanwhile. A feed that is not written is written
+by the next export (`harvest.pipeline.feeding`).
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from harvest.archive.provenance import facts_of
 from harvest.ledger import VersionRecord
 from harvest.model import RULES, Announcement, Delta, Document, Snapshot
 from harvest.pipeline.commits import Commit, change_digest, statements, used
+from harvest.pipeline.feeding import feed
 from harvest.pipeline.harvest.counting import counting
 from harvest.pipeline.harvest.load import Loadable, load
 from harvest.pipeline.instance import Instance
@@ -96,6 +99,8 @@ def commit(instance: Instance, candidate: Candidate, room: Path, progress: RunPr
     after = candidate.input if candidate.snapshot is None else files.snapshot_file(version.n)
     with instance.writing:
         finish(instance, version, Loadable(candidate.delta, after), progress)
+    instance.on_step(name, "feed")
+    feed(instance, name)
     return version
 
 
