@@ -84,7 +84,7 @@ def apply_again(db: sqlite3.Connection, announcement: Announcement) -> None:
 _APPLY_AGAIN = """
     UPDATE announcement AS newer SET state = 'fetched', failures = 0, retry_at = NULL, since = NULL, finding = NULL
     WHERE provider = ? AND state = 'done' AND iri != ? AND dataset ->> 'modified' > ? AND captures != '[]'
-        AND (dataset ->> 'coverage' = 'partial' OR ?)
+        AND dataset -> 'listing' ->> 'follows' IS NULL AND (dataset ->> 'coverage' = 'partial' OR ?)
         AND EXISTS (SELECT 1 FROM described WHERE described.provider = newer.provider AND described.iri = newer.iri)
         AND NOT EXISTS (SELECT 1 FROM announcement AS last WHERE last.provider = newer.provider AND last.iri = newer.iri
             AND last.id > newer.id AND last.state = 'done' AND last.dataset ->> 'coverage' = 'full')

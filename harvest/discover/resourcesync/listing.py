@@ -101,7 +101,7 @@ def _present(lists: DatasetLists) -> dict[str, Item]:
     """The files that there are: those of the resource list, and what the change list says of them since."""
     present = {item.url: item for each in lists.resources for item in each.items}
     taken = min((each.meta.at for each in lists.resources if each.meta.at), default=None)
-    _report_hole(lists, taken)
+    report_hole(lists, taken)
     for item in (item for each in lists.changes for item in each.items):
         if taken and item.changed and item.changed < taken:
             continue  # the resource list was made after that
@@ -112,7 +112,7 @@ def _present(lists: DatasetLists) -> dict[str, Item]:
     return present
 
 
-def _report_hole(lists: DatasetLists, taken: datetime | None) -> None:
+def report_hole(lists: DatasetLists, taken: datetime | None) -> None:
     """
     Refuse lists between which there is a time that none of them speaks of.
 
@@ -129,6 +129,11 @@ def _report_hole(lists: DatasetLists, taken: datetime | None) -> None:
             )
             raise DescriptionError(message, url=url)
         end = max(filter(None, (end, until)), default=None) if until else None
+
+
+def dump_items(lists: DatasetLists) -> tuple[Item, ...]:
+    """The files that a resource list has as the dataset; none where there is no resource list, or no RDF in it."""
+    return tuple(_dumps([item for each in lists.resources for item in each.items]))
 
 
 def _dumps(items: Sequence[Item]) -> list[Item]:

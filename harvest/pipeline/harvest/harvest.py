@@ -26,6 +26,7 @@ from harvest.pipeline.harvest.job import Harvest, captures_of, given_to, origin_
 from harvest.pipeline.harvest.look import as_finding
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.metadata import write_run
+from harvest.pipeline.resourcesync.files import is_overtaken
 from harvest.pipeline.run_progress import RunProgress
 from harvest.pipeline.trouble import is_stuck
 from harvest.revise import lines, replace
@@ -45,6 +46,8 @@ def harvest(instance: Instance, announcement: Announcement, provider: Provider) 
     assert record is not None
     if repeat.failed_before(instance, announcement):
         return Outcome.FAILED
+    if is_overtaken(instance, announcement):
+        return Outcome.UNCHANGED
     job = _job(instance, announcement, provider, record)
     try:
         outcome = _unchanged(job, 0) if _changes_nothing(job) else _harvested(job)

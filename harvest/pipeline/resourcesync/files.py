@@ -10,7 +10,7 @@ from pathlib import Path
 import structlog
 
 from harvest.errors import FetchError, MismatchError
-from harvest.model import Capture, Dataset, ListedFile, Provider, Validators
+from harvest.model import Announcement, Capture, Dataset, ListedFile, Provider, Validators
 from harvest.pipeline.instance import Instance
 
 log = structlog.get_logger()
@@ -102,3 +102,20 @@ def _store(instance: Instance, provider: Provider, file: ListedFile) -> None:
     fetched = instance.crawl.get(file.url, validators, provider.limits, informed=informed)
     if fetched.capture.digest is not None:
         verify(instance.content.path(fetched.capture.digest), fetched.capture, file)
+
+
+def is_overtaken(instance: Instance, announcement: Announcement) -> bool:
+    """
+    Whether changes are of another state than the one that is committed; then they are dropped.
+
+    The next look announces what is missing. So no change is applied twice, whatever was announced meanwhile.
+    """
+    listing = announcement.dataset.listing
+    if listing is None or listing.follows is None:
+        return False
+    last = instance.ledger.dataset(announcement.provider, announcement.dataset.iri)
+    if last is not None and last.sync_token == listing.follows:
+        return False
+    instance.ledger.announcements.settle(announcement.id, "superseded")
+    instance.ledger.end_overtaken(announcement.provider, instance.clock())
+    return True

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
+from harvest.discover.resourcesync.feed import dataset_of_feed, diffs_of
 from harvest.discover.resourcesync.listing import dataset_of_files
 from harvest.errors import FetchError
 from harvest.fetch.client import Client
@@ -22,6 +25,8 @@ PATIENCE_S = 120
 
 LIMITS = Limits(DOCUMENT_BYTES, PATIENCE_S)
 
+_NOTHING: Final[Mapping[str, str | None]] = {}
+
 ACCEPT = "application/xml, text/xml;q=0.9, */*;q=0.5"
 
 
@@ -37,7 +42,8 @@ def read_source(instance: Instance, provider: Provider, record: ProviderRecord, 
     """
     ask = _Conditionally(instance, provider, forced)
     walked = walk(provider.url, ask)
-    description = described(walked, instance.present())
+    applied = {each.iri: each.sync_token for each in instance.ledger.datasets(record.name)}
+    description = described(walked, instance.present(), applied, anew=forced)
     findings, about = description.findings, description.about
     digest = ask.digests.get(walked.url)
     read = Described(provider.url, digest, Validators(), findings, about, description.datasets, walked.url)
@@ -53,9 +59,17 @@ def read_source(instance: Instance, provider: Provider, record: ProviderRecord, 
     return None if read == known and not forced else read
 
 
-def described(walked: Walked, now: datetime) -> Description:
+def described(
+    walked: Walked, now: datetime, applied: Mapping[str, str | None] = _NOTHING, *, anew: bool = False
+) -> Description:
     """
-    The datasets of a source.
+    The datasets of a source, each as it is to be harvested next.
+
+    Args:
+        walked: The source.
+        now: Aware.
+        applied: The state of each dataset that was last harvested, by its IRI.
+        anew: Whether feeds begin with the dataset file again.
 
     Raises:
         DescriptionError: One of them cannot be applied.
@@ -63,7 +77,11 @@ def described(walked: Walked, now: datetime) -> Description:
     datasets: list[Dataset] = []
     findings: list[Finding] = []
     for lists in walked.datasets:
-        dataset, found = dataset_of_files(lists, now)
+        diffs = diffs_of(lists)
+        if diffs:
+            dataset, found = dataset_of_feed(lists, diffs, applied.get(lists.iri), anew=anew)
+        else:
+            dataset, found = dataset_of_files(lists, now)
         datasets.append(dataset)
         findings += found
     return Description(tuple(datasets), tuple(findings))
