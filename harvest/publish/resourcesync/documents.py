@@ -9,6 +9,7 @@ Source: ResourceSync 1.1, sections 7 (formats), 10.1 and 10.2 (lists and their i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,6 +24,7 @@ from harvest.publish import checksums
 MOST_BYTES: Final = 50_000_000
 """Bytes of the items of one document; a sitemap has 52,428,800 at most. Source: sitemaps.org."""
 
+_SPECIAL: Final = re.compile(r"[&<>\"\n\t]")
 _QUOTE: Final = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;"}
 
 
@@ -78,7 +80,7 @@ class Head:
 
 def seconds(moment: datetime) -> str:
     """A time in UTC to the second, as `lastmod` has it: the modification time of a file in many file systems."""
-    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def instant(moment: datetime) -> str:
@@ -163,22 +165,24 @@ def _document(root: str, head: Head | None, body: bytes) -> bytes:
 
 
 def _entry(name: str, item: Item) -> bytes:
-    lines = [f"  <{name}>\n    <loc>{escape(item.loc)}</loc>\n"]
-    if item.lastmod is not None:
-        lines.append(f"    <lastmod>{seconds(item.lastmod)}</lastmod>\n")
-    if item.md:
-        lines.append(f"    <rs:md{_attributes(item.md)}/>\n")
-    lines += [_link(link, "    ") for link in item.links]
-    lines.append(f"  </{name}>\n")
-    return "".join(lines).encode()
+    modified = "" if item.lastmod is None else f"    <lastmod>{seconds(item.lastmod)}</lastmod>\n"
+    md = f"    <rs:md{_attributes(item.md)}/>\n" if item.md else ""
+    links = "".join([_link(link, "    ") for link in item.links])
+    return f"  <{name}>\n    <loc>{_escaped(item.loc)}</loc>\n{modified}{md}{links}  </{name}>\n".encode()
 
 
 def _link(link: Link, indent: str) -> str:
-    return f"{indent}<rs:ln{_attributes({'rel': link.rel, 'href': link.href, **link.attributes})}/>\n"
+    first = f'rel="{_escaped(link.rel)}" href="{_escaped(link.href)}"'
+    return f"{indent}<rs:ln {first}{_attributes(link.attributes)}/>\n"
 
 
 def _attributes(values: Mapping[str, str]) -> str:
-    return "".join([f' {name}="{escape(value, _QUOTE)}"' for name, value in values.items()])
+    return "".join([f' {name}="{_escaped(value)}"' for name, value in values.items()])
+
+
+def _escaped(text: str) -> str:
+    """A text as it stands in an element or attribute; most texts are of letters, digits and slashes."""
+    return escape(text, _QUOTE) if _SPECIAL.search(text) else text
 
 
 def _write(path: Path, data: bytes) -> None:
