@@ -57,6 +57,8 @@ def read_document(path: Path, url: str) -> SyncDocument | None:
 
 def address(written: str, base: str) -> str | None:
     """The http or https address that a text means, absolute and without a fragment, or None."""
+    if not written.strip():
+        return None  # it would mean the document itself
     try:
         url = urldefrag(urljoin(base, written.strip())).url
         parts = urlsplit(url)
