@@ -170,3 +170,15 @@ def test_any_address_is_judged(source: Source, rest: str) -> None:
     except ValueError as error:
         raise AssertionError(rest) from error
     assert found is None or "secret" not in found[1]
+
+
+def test_mail_that_nobody_delivers_is_named(harvest: Command) -> None:
+    """It is no error: the provider would be harvested. With a mail server nothing is said."""
+    registry = harvest.folder / "registry.yaml"
+    registry.write_text("p:\n  void: http://x.example/void.ttl\n  notify: ann@example.org\n")
+    result = harvest("check")
+    assert result.exit_code == 0
+    assert "mail is not delivered here" in " ".join(result.stdout.split())
+    settings = harvest.folder / "harvest.yaml"
+    settings.write_text(settings.read_text() + "notify:\n  smtp: mail.example:25\n")
+    assert "mail is not delivered" not in " ".join(harvest("check").stdout.split())

@@ -15,6 +15,7 @@ from harvest.archive.content import ContentStore
 from harvest.archive.layout import digest_of
 from harvest.catalog.providers import provider_report, provider_reports, summaries
 from harvest.catalog.queue import queue_report
+from harvest.catalog.receipts import provider_receipt, run_receipt
 from harvest.catalog.runs import run_report, statistics_object, version_report
 from harvest.catalog.seeds import SeedCatalog
 from harvest.config.roster import Roster
@@ -22,7 +23,6 @@ from harvest.config.settings import Settings
 from harvest.errors import DamageError, HarvestError, RegistryError, StorageError, UnknownName
 from harvest.ledger import Database, Ledger
 from harvest.publish.exports import read_index
-from harvest.publish.receipt import receipt
 from harvest.revise import delta as deltas
 from harvest.revise.versions import GraphFiles
 from sparql.errors import DamagedData
@@ -93,7 +93,12 @@ class InstanceCatalog:
     def receipt(self, name: str) -> bytes | None:
         """What a provider learns of its dump, as Turtle, or None."""
         provider = self.provider(name)
-        return None if provider is None else receipt(self.settings.base_url, provider)
+        return None if provider is None else provider_receipt(self.settings.base_url, provider)
+
+    def dump_receipt(self, name: str, digest: str) -> bytes | None:
+        """What became of the provider's dump with this SHA-256, as Turtle, or None."""
+        provider, run = self.provider(name), self._ledger.run_of_dump(name, digest)
+        return run_receipt(self.settings.base_url, provider, run) if provider and run else None
 
     def statistics(self, name: str) -> dict[str, Any] | None:
         """The statistics of a provider's current version, or None where there are none."""

@@ -19,7 +19,7 @@ PARALLEL = 8
 """Descriptions asked for at once."""
 
 
-def check_offline(path: Path, *, asked: bool = False) -> dict[str, Any]:
+def check_offline(path: Path, settings: Settings, *, asked: bool = False) -> dict[str, Any]:
     """
     Whether a registry file would be harvested, as far as the file itself shows, and where each problem is; JSON.
 
@@ -28,6 +28,9 @@ def check_offline(path: Path, *, asked: bool = False) -> dict[str, Any]:
     registry, findings = check_registry(path)
     providers = registry.providers if registry else ()
     findings += [finding for finding in (_refusal(path, provider) for provider in providers) if finding]
+    findings += [
+        _no_mail(path, provider) for provider in providers if not settings.notify.smtp and _wants_mail(provider)
+    ]
     findings += [_unknown(path, provider) for provider in providers if not asked and _is_listed(provider)]
     return _summed(
         {
@@ -41,7 +44,7 @@ def check_offline(path: Path, *, asked: bool = False) -> dict[str, Any]:
 
 def check_online(path: Path, settings: Settings) -> dict[str, Any]:
     """The same, and what would be harvested from each provider now; every dump is asked for."""
-    report = check_offline(path, asked=True)
+    report = check_offline(path, settings, asked=True)
     registry, _ = check_registry(path)
     if registry is None:
         return report
@@ -71,6 +74,19 @@ def _refusal(path: Path, provider: Provider) -> Finding | None:
     """Why an entry that is right as such will not be harvested."""
     found = refused(provider) if provider.enabled else None
     return None if found is None else Finding(found[0], found[1], str(path), provider.line, 1, fatal=True)
+
+
+def _wants_mail(provider: Provider) -> bool:
+    return provider.notify is not None and "://" not in provider.notify
+
+
+def _no_mail(path: Path, provider: Provider) -> Finding:
+    """That nobody can be notified by mail."""
+    message = (
+        f"mail is not delivered here: {provider.name}.notify is a mail address, and the setting `notify.smtp` names no "
+        "server; set it, or name a web address"
+    )
+    return Finding("no-mail", message, str(path), provider.line, 1)
 
 
 def _is_listed(provider: Provider) -> bool:

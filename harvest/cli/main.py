@@ -113,7 +113,7 @@ def check(registry: Path | None, online: bool, everything: bool, config: Path | 
 
     settings = load_settings(None, os.environ) if registry and config is None else settings_of(config)
     path = registry or settings.registry
-    report = check_online(path, settings) if online else check_offline(path)
+    report = check_online(path, settings) if online else check_offline(path, settings)
     if as_json:
         click.echo(json.dumps(report, indent=2))
     else:

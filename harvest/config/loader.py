@@ -21,6 +21,7 @@ from harvest.config.settings import (
     GuardSettings,
     HttpSettings,
     KeepSettings,
+    NotifySettings,
     QuerySettings,
     ScheduleSettings,
     SeedSettings,
@@ -32,8 +33,10 @@ from harvest.config.values import (
     boolean,
     duration,
     listed,
+    mail_address,
     network,
     number,
+    server,
     size,
     text,
     web_address,
@@ -177,6 +180,9 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "query.update_timeout_s": duration(0.1, 86400),
     "keep.age": duration(1, 100 * _YEAR),
     "keep.newest": whole(1, _MANY),
+    "notify.secret": _token,
+    "notify.smtp": server,
+    "notify.sender": mail_address,
     "features": _features,
 }
 
@@ -188,6 +194,7 @@ SECTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "seeds": SeedSettings,
     "query": QuerySettings,
     "keep": KeepSettings,
+    "notify": NotifySettings,
 }
 
 

@@ -131,6 +131,22 @@ class KeepSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class NotifySettings:
+    """
+    How those are notified whom the registry's `notify` names.
+
+    Attributes:
+        secret: Key of the HMAC that signs what is posted; empty signs nothing.
+        smtp: Host and port of the mail server; empty delivers no mail.
+        sender: Mail address that mail comes from.
+    """
+
+    secret: str = field(default="", repr=False)
+    smtp: str = ""
+    sender: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class QuerySettings:
     """
     Limits of one SPARQL query.
@@ -185,6 +201,7 @@ class Settings:
         seeds: The seed list.
         query: Limits of querying.
         keep: What of the past stays.
+        notify: Notifications.
         features: Further void:feature IRIs, each mapped to `full` or `partial`.
     """
 
@@ -205,6 +222,7 @@ class Settings:
     seeds: SeedSettings = SeedSettings()
     query: QuerySettings = QuerySettings()
     keep: KeepSettings = KeepSettings()
+    notify: NotifySettings = NotifySettings()
     features: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -219,3 +219,19 @@ def _entry(read: Callable[[yaml.Node], str], node: yaml.Node) -> str:
         return read(node)
     except Unusable as error:
         raise Unusable(f"has an entry that {error.message}", node) from error
+
+
+def server(node: yaml.Node) -> str:
+    """HOST:PORT, or nothing."""
+    address = text(node)
+    if address and not re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+):[0-9]{1,5}", address):
+        raise Unusable(f"must be HOST:PORT of a server, not {shape(node)}")
+    return address
+
+
+def mail_address(node: yaml.Node) -> str:
+    """A mail address, or nothing."""
+    address = text(node)
+    if address and not re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", address):
+        raise Unusable(f"must be a mail address, not {shape(node)}")
+    return address

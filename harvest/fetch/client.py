@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from urllib.parse import quote
 from weakref import WeakSet
 
 from harvest.config.settings import HttpSettings
+from harvest.errors import StatusError
 from harvest.fetch.exchange import Exchange, OnBytes, ignored
 from harvest.fetch.guard import Gate
 from harvest.fetch.lanes import CHECKS_PER_HOST, Lane
 from harvest.fetch.order import NO_LIMITS, NO_VALIDATORS, THE_MACHINE, Fetched, Means, Order, Surroundings
 from harvest.fetch.pacing import now_utc
-from harvest.fetch.transfer import Floor
+from harvest.fetch.transfer import Floor, Transfer
 from harvest.fetch.transport import Transport
+from harvest.fetch.wire import follow, spell, without_userinfo
 from harvest.model import Limits, Validators
 
 __all__ = ["Client", "Fetched", "Surroundings", "now_utc"]
@@ -81,6 +84,38 @@ class Client:
             StorageError: The body cannot be written.
         """
         return self.fetch(Order(url, into, self.checks, self._closing, validators, limits, accept))
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str], within_s: float) -> None:
+        """
+        Have a server accept a body; a redirect is not followed, and the answer's body not read.
+
+        Raises:
+            RefusedError: The URL, an address or a certificate is not allowed.
+            StatusError: A status other than 2xx.
+            TransferError: No answer in time.
+        """
+        wire, shown = spell(url), without_userinfo(url)
+        transfer = Transfer(shown, wire.target, monotonic() + within_s, self._closing)
+        sent = {"User-Agent": self.means.user_agent, **headers}
+        if wire.authorization:
+            sent["Authorization"] = wire.authorization
+        with self.means.transport.send(wire, sent, transfer, "POST", body) as response:
+            if not 200 <= response.status_code < 300:
+                status = response.status_code
+                raise StatusError(f"{shown}: the server answered {status}", url=shown, status=status)
+
+    def link(self, url: str, relation: str, within_s: float) -> str | None:
+        """
+        Where a Link header of a URL's HEAD points with this relation, absolute; None without one.
+
+        Raises:
+            FetchError: As `post`.
+        """
+        wire, shown = spell(url), without_userinfo(url)
+        transfer = Transfer(shown, wire.target, monotonic() + within_s, self._closing)
+        with self.means.transport.send(wire, {"User-Agent": self.means.user_agent}, transfer, "HEAD") as response:
+            found = response.links.get(relation, {}).get("url")
+            return None if found is None else follow(wire, found).url
 
     def fetch(self, order: Order) -> Fetched:
         """

@@ -136,10 +136,15 @@ class Transport:
         self._adapter.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _TLSPool}
 
     def send(
-        self, wire: Wire, headers: Mapping[str, str], transfer: Transfer, method: str = "GET"
+        self,
+        wire: Wire,
+        headers: Mapping[str, str],
+        transfer: Transfer,
+        method: str = "GET",
+        body: bytes | None = None,
     ) -> requests.Response:
         """
-        The answer to one request, its body not read yet.
+        The answer to one request, its body not read yet; `body` is that of the request.
 
         Raises:
             RefusedError: The address guard refused, or the certificate does not verify.
@@ -149,6 +154,8 @@ class Transport:
         request.prepare_method(method)
         request.prepare_headers(headers)
         request.url = wire.url
+        if body is not None:
+            request.prepare_body(body, None)
         transfer.check()
         connect_s, read_s = self._timeouts
         # A TLS handshake has no reads that could be checked.

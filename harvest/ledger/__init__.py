@@ -8,6 +8,7 @@ from harvest.ledger.database import Database
 from harvest.ledger.described import Decided, Described
 from harvest.ledger.document_rows import Clean, DocumentRecord, hashes_of
 from harvest.ledger.ledger import Ledger
+from harvest.ledger.notifications import Event, Notification
 from harvest.ledger.overview import Known, ProviderOutline
 from harvest.ledger.records import DatasetRecord, ProviderRecord, Request, Run, StepRecord, VersionRecord
 from harvest.ledger.seeds import SeedRecord
@@ -22,8 +23,10 @@ __all__ = [
     "Decided",
     "Described",
     "DocumentRecord",
+    "Event",
     "Known",
     "Ledger",
+    "Notification",
     "ProviderOutline",
     "ProviderRecord",
     "Request",

@@ -11,6 +11,7 @@ import sqlite3
 from datetime import datetime
 from typing import Final
 
+from harvest.ledger.notifications import Event, notify_of_description, notify_of_run
 from harvest.ledger.records import stamp
 
 DESCRIPTION: Final = ""
@@ -33,17 +34,20 @@ _NOTE = """
 
 
 def note_attempt(db: sqlite3.Connection, run: int) -> None:
-    """File how a run that ended leaves its dataset."""
+    """File how a run that ended leaves its dataset, and whom it is to be sent to."""
     db.execute(_NOTE, (run,))
+    notify_of_run(db, run)
 
 
 def fail_description(db: sqlite3.Connection, name: str, now: datetime) -> None:
     """File that a description could not be read, once more or for the first time."""
     db.execute(_FAIL, (name, stamp(now), stamp(now)))
+    notify_of_description(db, name, Event.FAILING, now)
 
 
-def mend_description(db: sqlite3.Connection, name: str) -> None:
+def mend_description(db: sqlite3.Connection, name: str, now: datetime) -> None:
     """File that a description could be read."""
+    notify_of_description(db, name, Event.MENDED, now)
     db.execute("DELETE FROM attempt WHERE provider = ? AND iri = ?", (name, DESCRIPTION))
 
 

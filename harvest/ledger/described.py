@@ -116,7 +116,7 @@ class Descriptions:
         """
         with self.database.transaction() as db:
             if read is not None:
-                _file_provider(db, name, read)
+                _file_provider(db, name, read, now)
                 _replace(db, name, read, decided, now)
             _set_dataset_findings(db, name, decided.findings or {})
             _take_account(db, name, decided)
@@ -130,7 +130,7 @@ def set_findings(db: sqlite3.Connection, name: str, findings: tuple[Finding, ...
     db.executemany("INSERT INTO finding VALUES (?, ?)", [(name, json.dumps(text)) for text in texts])
 
 
-def _file_provider(db: sqlite3.Connection, name: str, read: Described) -> None:
+def _file_provider(db: sqlite3.Connection, name: str, read: Described, now: datetime) -> None:
     db.execute(
         "UPDATE provider SET url = ?, base = ?, description = ?, etag = ?, last_modified = ?, retry_at = NULL,"
         " failures = 0, about = ? WHERE name = ?",
@@ -145,7 +145,7 @@ def _file_provider(db: sqlite3.Connection, name: str, read: Described) -> None:
         ),
     )
     set_findings(db, name, read.findings)
-    mend_description(db, name)
+    mend_description(db, name, now)
 
 
 def _replace(db: sqlite3.Connection, name: str, read: Described, decided: Decided, now: datetime) -> None:

@@ -17,6 +17,7 @@ from harvest.ledger.described import Descriptions, set_findings
 from harvest.ledger.documents import Documents
 from harvest.ledger.downloads import Downloads, insert_note
 from harvest.ledger.figures import Figures
+from harvest.ledger.notifications import Notifications
 from harvest.ledger.overview import Overview
 from harvest.ledger.records import (
     DatasetRecord,
@@ -47,6 +48,7 @@ class Ledger:
         damages: What is damaged of the providers' files.
         downloads: What was asked for and answered, and which log holds it.
         figures: What the current versions are made of, in numbers.
+        notifications: What is to be sent to those whom providers name.
         steps: What runs do, while they do it.
         overview: What is known of many providers at once.
         standings: Where the datasets of providers stand.
@@ -63,6 +65,7 @@ class Ledger:
         self.damages = Damages(database)
         self.downloads = Downloads(database)
         self.figures = Figures(database)
+        self.notifications = Notifications(database)
         self.steps = Steps(database)
         self.overview = Overview(database)
         self.standings = Standings(database)
@@ -252,6 +255,16 @@ class Ledger:
             settle_dataset(db, announcement, now)
             set_modified(db, announcement.provider, announcement.dataset.modified, now)
             end_run(db, run, "unchanged", now, values)
+
+    def run_of_dump(self, name: str, digest: str) -> Run | None:
+        """The latest run of a provider with a dump of this SHA-256, or None."""
+        row = self.database.row(
+            "SELECT id FROM run WHERE provider = ? AND EXISTS"
+            " (SELECT 1 FROM json_each(run.dumps) WHERE value ->> 'sha256' = ?) ORDER BY id DESC LIMIT 1",
+            name,
+            digest,
+        )
+        return None if row is None else self.run(row["id"])
 
     def versions(self, name: str) -> list[VersionRecord]:
         """All filed versions of a provider, oldest first, the one that is loading included."""

@@ -14,6 +14,7 @@ Each migration runs in one transaction with its number. Times are ISO 8601 in UT
     statistics     the figures of a version, kept for the current one
     finding        what is wrong with a provider's description now
     damage         what is damaged of a provider's files, until it is mended
+    notification   what is to be sent to whom a provider names, or was
     request        what a command asked of the process that holds the data directory
     seed           one URI that was registered, by the seed list or by a provider's description
     document       one download of a seed, one entry of an archive, or one clean document, and how far it came
@@ -115,4 +116,21 @@ MIGRATIONS: Final = (
     ALTER TABLE announcement ADD COLUMN input TEXT; -- what is held or was approved: SHA-256 of the digests of its bytes
     """,
     "ALTER TABLE dataset ADD COLUMN sync_token TEXT;",  # the state of it at its source, where that names it
+    """
+    CREATE TABLE notification (
+        id INTEGER PRIMARY KEY,
+        provider TEXT NOT NULL REFERENCES provider(name) ON DELETE CASCADE,
+        dataset TEXT NOT NULL,          -- IRI; empty for the description
+        run INTEGER REFERENCES run(id) ON DELETE CASCADE,
+        event TEXT NOT NULL,
+        at TEXT NOT NULL,
+        tries INTEGER NOT NULL DEFAULT 0,
+        next_try TEXT,                  -- NULL once it was accepted or given up
+        sent TEXT,                      -- when it was accepted
+        error TEXT                      -- why the last try failed
+    ) STRICT;
+    CREATE INDEX notification_due ON notification(next_try) WHERE next_try IS NOT NULL;
+    CREATE INDEX notification_dataset ON notification(provider, dataset, id);
+    CREATE INDEX notification_run ON notification(run);
+    """,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import chain
 
 from harvest.publish.provenance import ProviderFacts, turtle
-from sparql.reports import ProviderReport
+from sparql.reports import ProviderReport, RunReport
 
 
 def receipt(base_url: str, provider: ProviderReport) -> bytes:
@@ -20,3 +20,9 @@ def receipt(base_url: str, provider: ProviderReport) -> bytes:
     if run is None:
         return turtle(facts.of_provider())
     return turtle(chain(facts.of_provider(), facts.of_run(run), facts.of_dumps(run)))
+
+
+def receipt_of_run(base_url: str, provider: ProviderReport, run: RunReport) -> bytes:
+    """The receipt of the dumps of one run as Turtle: what became of them, and nothing of what came later."""
+    facts = ProviderFacts(base_url, provider)
+    return turtle(chain(facts.of_run(run), facts.of_dumps(run)))

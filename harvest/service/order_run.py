@@ -14,6 +14,7 @@ from typing import Any
 from harvest.catalog.providers import provider_report
 from harvest.model import Finding, Outcome, Source, State
 from harvest.pipeline import Harvester, HarvestResult, Round
+from harvest.service.notifying import Notifier
 from sparql.reports import DatasetReport, to_json
 
 WRITTEN = Finding("updates", "its graph is written by SPARQL updates (`harvest update`); there is nothing to fetch")
@@ -33,6 +34,7 @@ def run(harvester: Harvester, names: Sequence[str]) -> Answer:
         unanswered = [_unanswered(name, iri, finding) for iri, finding in round.unanswered.get(name, ())]
         answers = [answered(name, Outcome.FAILED.value, unread)] if unread else _answers(harvester, name, found[name])
         results += unanswered + answers
+    Notifier(harvester.instance).send_due()
     return {"ok": all(result["outcome"] not in ("failed", "held") for result in results), "results": results}
 
 

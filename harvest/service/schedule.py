@@ -6,6 +6,7 @@ The schedule: APScheduler jobs that look, harvest, export and log the state, eve
     export   the exports are brought to the current versions
     status   one line in the log
     inbox    what commands asked for is done
+    notify   who is named by providers is sent what became of their dumps
     let_go   what is old and needed by nothing goes, a bounded part each time
 
 The tick of `update` also begins with the seeds that are stale, so many at once as `seeds.max_parallel` says.
@@ -34,6 +35,7 @@ from harvest.errors import HarvestError
 from harvest.model import Provider
 from harvest.pipeline import BATCH, LOOKS, Harvester, HostThreads, Retention, ThreadBounds, host_of, now_utc
 from harvest.pipeline.priority import step_aside
+from harvest.service.notifying import Notifier
 from harvest.service.ongoing import Harvests, Ongoing
 from harvest.service.orders import Inbox
 from sparql.errors import SparqlError
@@ -76,6 +78,7 @@ class Scheduler:
         harvester.downloads.on_end(self._harvests.came)
         self._inbox = Inbox(harvester)
         self._past = Retention(harvester.instance)
+        self._notifier = Notifier(harvester.instance)
         threads = JobThreads(JOBS, {"initializer": step_aside})
         self._jobs = BackgroundScheduler(executors={"default": threads}, timezone="UTC")
 
@@ -89,6 +92,7 @@ class Scheduler:
             (self.retry, RETRY_S, None),
             (self.export, every.export, None),
             (self.status, every.status, None),
+            (self.notify, RETRY_S, None),
             (self.let_go, KEEP_S, None),
             (self._inbox.serve, INBOX_S, now),
         ):
@@ -199,6 +203,13 @@ class Scheduler:
             return
         if written:
             log.info("exported", files=len(written))
+
+    def notify(self) -> None:
+        """Send what is to be sent to those whom providers name."""
+        try:
+            self._notifier.send_due()
+        except (HarvestError, SparqlError) as error:
+            log.error("nobody is notified; it is tried again", reason=error.message)
 
     def let_go(self) -> None:
         """Let go what is old and needed by nothing."""

@@ -56,6 +56,9 @@ class Catalog(Protocol):
     def receipt(self, name: str) -> bytes | None:
         """What a provider learns of its dump, as Turtle, or None."""
 
+    def dump_receipt(self, name: str, digest: str) -> bytes | None:
+        """What became of the provider's dump with this SHA-256, as Turtle, or None."""
+
     def statistics(self, name: str) -> Record | None:
         """What a provider's graph is made of: see `sparql.protocol.description.Graph`; or None."""
 

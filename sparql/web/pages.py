@@ -142,6 +142,15 @@ def provider_turtle(name: str) -> Response:
     return data(receipt, f"{TURTLE}; charset=utf-8")
 
 
+@pages.get("/providers/<name:name>/receipts/<hash:sha256>")
+def dump_receipt(name: str, sha256: str) -> Response:
+    """The receipt of one dump of a provider, by its SHA-256."""
+    receipt = context().catalog.dump_receipt(name, sha256)
+    if receipt is None:
+        abort(404, f"No dump of {name!r} has this SHA-256, or its run was let go.")
+    return data(receipt, f"{TURTLE}; charset=utf-8")
+
+
 @pages.get("/status")
 def status() -> Response:
     """The state of the instance as JSON."""

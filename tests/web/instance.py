@@ -59,6 +59,9 @@ class FolderCatalog:
     def provider(self, name: str) -> ProviderReport | None:
         return next((provider for provider in self.providers() if provider.name == name), None)
 
+    def dump_receipt(self, name: str, digest: str) -> bytes | None:
+        return None
+
     def receipt(self, name: str) -> bytes | None:
         path = self._folder / f"{name}.ttl"
         return path.read_bytes() if path.is_file() else None
