@@ -194,3 +194,44 @@ def test_what_cannot_be_applied_changes_nothing(
     instance.clock.forward(hours=7)
     assert outcomes(instance) == ["committed"]
     assert instance.graph("p") == {A1, B1}
+
+
+ABOUT = """@prefix dcterms: <http://purl.org/dc/terms/> . @prefix void: <http://rdfs.org/ns/void#> .
+<http://x/d> a void:Dataset ; dcterms:title "Ships" ; dcterms:license <http://x/cc0> ; dcterms:publisher "A museum" .
+"""
+
+
+@pytest.mark.parametrize("place", ["list", "source"])
+def test_what_a_source_is_described_by_is_said_of_it(
+    instance: TemporaryInstance, provider: ProviderServer, place: str
+) -> None:
+    """At the root of the capability list, or beside it in the source description; read once while it is the same."""
+    url = provider.url
+    source(provider, item(provider.put("/a.ttl", ttl(A1)), lastmod=AT))
+    described = link("describedby", "/page.html") + link("describedby", "/about.ttl")
+    provider.put("/page.html", "<html></html>", "text/html")
+    provider.put("/about.ttl", ABOUT)
+    entry = item(f"{url}/caps.xml", described if place == "source" else "", capability="capabilitylist")
+    provider.put("/description.xml", document("description", entry), "application/xml")
+    if place == "list":
+        lists = document("capabilitylist", described, item(f"{url}/resources.xml", capability="resourcelist"))
+        provider.put("/caps.xml", lists, "application/xml")
+    registered(instance, provider, "/description.xml")
+    assert outcomes(instance) == ["committed"]
+    record = instance.harvester.instance.ledger.provider("p")
+    assert record is not None
+    [about] = record.about
+    assert (about.iri, about.title, about.licence) == (f"{url}/caps.xml", "Ships", "http://x/cc0")
+    assert instance.harvester.look("p") == Look() and provider.asked("/about.ttl") == [200, 304]
+    provider.put("/about.ttl", "no RDF at all {")
+    assert [instance.harvester.look("p") for _ in range(2)] == [Look()] * 2
+    record, findings = (
+        instance.harvester.instance.ledger.provider("p"),
+        instance.harvester.instance.ledger.findings("p"),
+    )
+    assert record is not None and record.about == (about,)
+    assert [finding.kind for finding in findings] == ["described-by"] and not findings[0].fatal
+    provider.put("/about.ttl", ABOUT.replace("Ships", "Boats"))
+    assert instance.harvester.look("p") == Look()
+    [found] = instance.harvester.instance.ledger.described.of("p")
+    assert found.dataset.title == "Boats" and instance.graph("p") == {A1}

@@ -136,6 +136,7 @@ def test_a_feed_begins_with_the_dataset_and_goes_on_with_its_diffs(
     assert asked_for(provider) == ["2.nqud", "3.nqud", "4.nqud"]
     assert outcomes(instance) == [] and instance.harvester.look("p") == Look()
     assert [run.outcome for run in instance.harvester.instance.ledger.runs("p")] == ["committed"] * 3
+    assert [made.same for made in instance.harvester.rebuild("p", check=True)] == [True] * 3
     assert instance.proven("p")
 
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from harvest.discover.resourcesync.about import read_about
 from harvest.discover.resourcesync.feed import dataset_of_feed, diffs_of
-from harvest.discover.resourcesync.listing import dataset_of_files
-from harvest.errors import FetchError
+from harvest.discover.resourcesync.listing import DatasetLists, dataset_of_files
+from harvest.errors import DescriptionError, FetchError, WashError
 from harvest.fetch.client import Client
+from harvest.fetch.download import ACCEPT as RDF
 from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Described, ProviderRecord
-from harvest.model import Dataset, Description, Finding, Limits, Provider, Validators
+from harvest.model import About, Dataset, Description, Finding, Limits, Provider, Validators
 from harvest.pipeline.instance import Instance
-from harvest.pipeline.resourcesync.walk import Answer, Ask, Walked, walk
+from harvest.pipeline.resourcesync.walk import ACCEPT, Answer, Ask, Walked, walk
+from harvest.wash import process
+from sparql.rdf import by_extension, by_media_type
 
 DOCUMENT_BYTES = 64 << 20
 """Largest list that is asked for; one may have 50 MB."""
@@ -25,9 +30,13 @@ PATIENCE_S = 120
 
 LIMITS = Limits(DOCUMENT_BYTES, PATIENCE_S)
 
-_NOTHING: Final[Mapping[str, str | None]] = {}
+DESCRIPTION_S: Final = 120
+"""Seconds that reading a description may take."""
 
-ACCEPT = "application/xml, text/xml;q=0.9, */*;q=0.5"
+MOST_DESCRIPTIONS: Final = 3
+"""Descriptions of one dataset that are asked for; one is enough if it is RDF."""
+
+_NOTHING: Final[Mapping[str, str | None]] = {}
 
 
 def read_source(instance: Instance, provider: Provider, record: ProviderRecord, *, forced: bool) -> Described | None:
@@ -44,9 +53,13 @@ def read_source(instance: Instance, provider: Provider, record: ProviderRecord, 
     walked = walk(provider.url, ask)
     applied = {each.iri: each.sync_token for each in instance.ledger.datasets(record.name)}
     description = described(walked, instance.present(), applied, anew=forced)
-    findings, about = description.findings, description.about
+    about, findings = _described_by(instance, ask, record, walked, description)
     digest = ask.digests.get(walked.url)
-    read = Described(provider.url, digest, Validators(), findings, about, description.datasets, walked.url)
+    titles = {each.iri: each.title for each in about}
+    datasets = tuple(replace(each, title=titles.get(each.iri)) for each in description.datasets)
+    read = Described(
+        provider.url, digest, Validators(), (*description.findings, *findings), about, datasets, walked.url
+    )
     known = Described(
         record.url or "",
         record.description,
@@ -87,6 +100,41 @@ def described(
     return Description(tuple(datasets), tuple(findings))
 
 
+def _described_by(
+    instance: Instance, ask: Ask, record: ProviderRecord, walked: Walked, description: Description
+) -> tuple[tuple[About, ...], tuple[Finding, ...]]:
+    """What the sources of datasets link as their descriptions; one that cannot be had or read stops nothing."""
+    before = {each.iri: each for each in record.about}
+    was_bad = any(finding.kind == "described-by" for finding in instance.ledger.findings(record.name))
+    found: list[About] = []
+    findings: list[Finding] = []
+    for lists, dataset in zip(walked.datasets, description.datasets, strict=True):
+        known = before.get(dataset.iri)
+        try:
+            said = _about(instance, ask, lists, dataset, None if was_bad else known)
+        except (FetchError, DescriptionError, WashError) as error:
+            instance.check_stopping()
+            message = f"the description of {dataset.iri} cannot be used: {error.message}"
+            findings.append(Finding("described-by", message, error.url, error.line, error.column, error.excerpt))
+            said = known
+        if said is not None:
+            found.append(said)
+    return tuple(found), tuple(findings)
+
+
+def _about(instance: Instance, ask: Ask, lists: DatasetLists, dataset: Dataset, known: About | None) -> About | None:
+    """What the first description in RDF says; `known` is what it said when it was read last."""
+    for url in lists.described_by[:MOST_DESCRIPTIONS]:
+        answer = ask(url, accept=RDF)
+        if not (by_media_type(answer.media_type) or by_extension(answer.url)):
+            continue  # filed, as all that is asked for, and nothing more
+        if answer.is_known and known is not None:
+            return known
+        bounds = process.Bounds(DESCRIPTION_S, url, instance.stopping)
+        return process.call(read_about, bounds, answer.path, answer.url, answer.media_type, dataset)
+    return None
+
+
 class Plainly(Ask):
     """Asks for documents into a folder, without an instance."""
 
@@ -94,9 +142,9 @@ class Plainly(Ask):
         self._client = client
         self._folder = folder
 
-    def __call__(self, url: str, *, whole: bool = False) -> Answer:
+    def __call__(self, url: str, *, whole: bool = False, accept: str = ACCEPT) -> Answer:
         """As `Ask`."""
-        fetched = self._client.get(url, limits=LIMITS, accept=ACCEPT, into=self._folder)
+        fetched = self._client.get(url, limits=LIMITS, accept=accept, into=self._folder)
         assert fetched.path is not None
         return Answer(fetched.capture.final_url, fetched.path, fetched.http[-1].headers)
 
@@ -115,7 +163,7 @@ class _Conditionally(Ask):
         self._provider = provider
         self._forced = forced
 
-    def __call__(self, url: str, *, whole: bool = False) -> Answer:
+    def __call__(self, url: str, *, whole: bool = False, accept: str = ACCEPT) -> Answer:
         """As `Ask`."""
         instance = self._instance
         instance.check_stopping()
@@ -124,10 +172,12 @@ class _Conditionally(Ask):
         if known is not None and not (known.digest and instance.content.holds(known.digest)):
             known = None
         validators = known.validators if known and not (whole or self._forced) else Validators()
-        fetched = instance.crawl.get(url, validators, LIMITS, accept=ACCEPT)
+        fetched = instance.crawl.get(url, validators, LIMITS, accept=accept)
         capture = fetched.capture if fetched.capture.digest else known
         if capture is None or capture.digest is None:
             raise FetchError(f"{url} was answered with 304 to a request without conditions", url=url)
         self.digests[capture.final_url] = capture.digest
         headers = fetched.http[-1].headers if fetched.http else ()
-        return Answer(capture.final_url, instance.content.path(capture.digest), headers)
+        is_known = known is not None and known.digest == capture.digest
+        path = instance.content.path(capture.digest)
+        return Answer(capture.final_url, path, headers, capture.media_type, is_known)

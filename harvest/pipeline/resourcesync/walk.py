@@ -34,6 +34,8 @@ from harvest.model.resourcesync import Capability, Relation
 MOST_DOCUMENTS: Final = 2_000
 """Documents of one source that are asked for at a look: lists of 50,000 items each."""
 
+ACCEPT: Final = "application/xml, text/xml;q=0.9, */*;q=0.5"
+
 MOST_DATASETS: Final = 500
 """Capability lists of one source."""
 
@@ -49,17 +51,21 @@ class Answer:
         url: After redirects.
         path: The bytes.
         headers: Of the answer, names in lower case.
+        media_type: The Content-Type header as received, or None.
+        is_known: Whether these bytes were there before.
     """
 
     url: str
     path: Path
     headers: tuple[tuple[str, str], ...]
+    media_type: str | None = None
+    is_known: bool = False
 
 
 class Ask(Protocol):
     """Asks for a document."""
 
-    def __call__(self, url: str, *, whole: bool = False) -> Answer:
+    def __call__(self, url: str, *, whole: bool = False, accept: str = ACCEPT) -> Answer:
         """
         The document at an address, as it is now; `whole` asks for all headers too, which a 304 may lack.
 
