@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from harvest.cli import archive as cli_archive
+from harvest.cli import files as cli_files
 from harvest.cli import output as show
 from harvest.cli import output_queue as show_queue
 from harvest.cli import seeds as cli_seeds
@@ -175,21 +176,6 @@ def history(name: str, config: Path | None, as_json: bool) -> None:
 
 
 @main.command()
-@click.argument("name")
-@click.argument("a", type=int)
-@click.argument("b", type=int)
-@configured
-def diff(name: str, a: int, b: int, config: Path | None) -> None:
-    """Print what takes version A of provider NAME to version B, as an N-Quads unified diff; 0 is empty."""
-    from harvest.catalog.instance import InstanceCatalog
-
-    out = sys.stdout.buffer
-    for line in InstanceCatalog(settings_of(config)).difference(name, a, b):
-        out.write(line)
-    out.flush()
-
-
-@main.command()
 @click.argument("sparql")
 @click.option("--format", "format_", default=None, help="json, xml, csv, tsv; nt, ttl, rdf for CONSTRUCT and DESCRIBE.")
 @click.option("--endpoint", metavar="URL", help="Ask this SPARQL endpoint, not the instance; no settings are needed.")
@@ -240,6 +226,8 @@ def demo(seconds: float | None, port: int) -> None:
 
 main.add_command(cli_archive.archive)
 cli_archive.archive.add_command(cli_track.track)
+main.add_command(cli_files.diff)
+main.add_command(cli_files.patch)
 main.add_command(cli_seeds.seeds)
 main.add_command(cli_update.update)
 main.add_command(cli_wash.wash)

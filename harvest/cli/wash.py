@@ -58,14 +58,14 @@ def wash(source: str, config: Path | None, as_json: bool, **options: Any) -> Non
     Exit code: 0 all of it was read, 3 some statements were left out, 1 more triples than the threshold are lost, or it
     breaks off, or holds no RDF (what is good is written all the same), 2 wrong use.
     """
-    settings = _settings(config, options["allow_loopback"])
+    settings = settings_without_instance(config, allow_loopback=options["allow_loopback"])
     threshold = settings.wash.threshold if options["threshold"] is None else options["threshold"]
     codes: list[int] = []
 
     def deliver(clean: WashedDocument) -> None:
         report = _report(clean, threshold)
         with clean.snapshot.path.open("rb") as lines:
-            _write(lines, options["output"])
+            write_whole(lines, options["output"])
         click.echo(json.dumps(report, indent=2), err=True) if as_json else _show(report)
         codes.append(report["exit_code"])
 
@@ -73,7 +73,7 @@ def wash(source: str, config: Path | None, as_json: bool, **options: Any) -> Non
     sys.exit(codes[0])
 
 
-def _settings(config: Path | None, allow_loopback: bool) -> Settings:
+def settings_without_instance(config: Path | None, *, allow_loopback: bool = False) -> Settings:
     """Those of an instance where one is named, else the defaults with the environment's overrides."""
     named = config or os.environ.get("HARVEST_CONFIG")
     settings = settings_of(config) if named else load_settings(None, os.environ)
@@ -99,7 +99,7 @@ def _wash(
         wash_alone(settings, order, deliver)
 
 
-def _write(lines: BinaryIO, output: Path | None) -> None:
+def write_whole(lines: BinaryIO, output: Path | None) -> None:
     """To standard output, or to a file that is whole or not there at all."""
     if output is None or str(output) == "-":
         shutil.copyfileobj(lines, sys.stdout.buffer, 1 << 20)

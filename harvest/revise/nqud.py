@@ -16,7 +16,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -192,14 +192,16 @@ def read_changes(stream: BinaryIO, most: int | None = None) -> Iterator[Change]:
             batch.append(signed)
             size += len(text)
         if size >= _BATCH:
-            yield from _canonical(batch)
+            yield from canonical(batch)
             batch, size = [], 0
-    yield from _canonical(batch)
+    yield from canonical(batch)
 
 
-def _canonical(batch: list[SignedLine]) -> Iterator[Change]:
+def canonical(batch: Sequence[SignedLine], of: str = " of the change") -> Iterator[Change]:
     """
-    The statements of some lines, parsed at once where they are all good.
+    The statements of some lines that hold something, parsed at once where they are all good.
+
+    `of` is what a message says the lines are of. Raises WashError as `read_changes`.
 
     Each line holds something, and the parser takes no two statements in a line: as many statements as lines are one
     for each.
@@ -207,19 +209,19 @@ def _canonical(batch: list[SignedLine]) -> Iterator[Change]:
     try:
         lines = _parsed(b"".join(each.text.rstrip() + b"\n" for each in batch))
     except SyntaxError:
-        lines = [_statement(each) for each in batch]
+        lines = [_statement(each, of) for each in batch]
     for each, line in zip(batch, lines, strict=True):
         yield Change(each.added, line, each.number)
 
 
-def _statement(signed: SignedLine) -> bytes:
+def _statement(signed: SignedLine, of: str) -> bytes:
     """The statement of one line."""
     try:
         return b"".join(_parsed(signed.text))
     except SyntaxError as error:
         excerpt = signed.text.strip()[:200].decode("utf-8", "replace")
-        message = f"line {signed.number} of the change is no statement of N-Quads: {error.msg}"
-        column = (error.offset or 1) + 1  # the sign is the first
+        message = f"line {signed.number}{of} is no statement of N-Quads: {error.msg}"
+        column = (error.offset or 1) + bool(of)  # the sign is the first
         raise WashError(message, line=signed.number, column=column, excerpt=excerpt) from error
 
 

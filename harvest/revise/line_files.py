@@ -1,0 +1,184 @@
+"""
+Files of N-Triples or N-Quads of anybody, as sorted canonical lines; labels of blank nodes and graphs stay as they are.
+
+A line that is canonical by its looks is not parsed: `grep` takes these to `sort` at several hundred megabytes a second.
+What it leaves (escapes, other characters than ASCII, `^^xsd:string`, comments, other spaces) goes through the parser.
+
+Source: RDF 1.1 N-Quads; RDF 1.1 N-Triples, section 4 (canonical form).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from isal import igzip
+from isal.igzip_lib import IsalError
+
+from harvest.errors import StorageError, WashError
+from harvest.model import Delta, Snapshot
+from harvest.revise import delta as deltas
+from harvest.revise import lines
+from harvest.revise.nqud import SignedLine, canonical, read_changes
+
+_IRI = r"<[a-zA-Z][a-zA-Z0-9+.-]*:[a-zA-Z0-9:/?#@!$&'()*+,;=._~-]*"
+_NODE = rf"({_IRI}>|_:[a-zA-Z0-9]+)"
+_TEXT = r'"([] !#-[^-~]|\\[nrt"\\])*"'
+# No datatype whose name ends in g: xsd:string is not written.
+_LITERAL = rf"{_TEXT}(@[a-z]+(-[a-z0-9]+)*|\^\^{_IRI}[a-fh-zA-FH-Z0-9]>)?"
+CANONICAL: Final = rf"^{_NODE} {_IRI}> ({_NODE}|{_LITERAL})( {_NODE})? \.$"
+"""A line that is canonical for certain, as an extended regular expression."""
+
+_ENVIRONMENT: Final = os.environ | {"LC_ALL": "C"}
+_BUFFER: Final = "--buffer-size=256M"
+_BATCH: Final = 10_000
+
+
+def sorted_lines(source: Path, target: Path, folder: Path) -> int:
+    """
+    Write the statements of a file to `target` as canonical lines, sorted, without repeats, and count them.
+
+    Raises:
+        WashError: A line is no statement of N-Quads 1.1; `line` says which.
+        StorageError: The disk is full, or the file cannot be read.
+    """
+    plain = _unpacked(source, folder / f"{target.name}.text")
+    sure, odd = folder / f"{target.name}.sure", folder / f"{target.name}.odd"
+    with ThreadPoolExecutor(2) as beside:
+        taken = beside.submit(_piped, ("grep", "-a", "-E", CANONICAL, str(plain)), sure, folder)
+        left = beside.submit(_grepped, ("grep", "-a", "-n", "-v", "-E", CANONICAL, str(plain)), odd)
+        taken.result()
+        left.result()
+    if not odd.stat().st_size:
+        sure.replace(target)
+        return lines.count(target)
+    parsed = folder / f"{target.name}.parsed"
+    with lines.sorted_(_parsed(odd, source), "-u", _BUFFER, f"--temporary-directory={folder}") as ordered:
+        lines.write(parsed, iter(lambda: ordered.read(1 << 20), b""))
+    return lines.union(target, sure, parsed).triples
+
+
+def _unpacked(source: Path, target: Path) -> Path:
+    """The text of a file."""
+    with source.open("rb") as raw:
+        if raw.read(2) != b"\x1f\x8b":
+            return source
+        raw.seek(0)
+        try:
+            with igzip.IGzipFile(fileobj=raw) as packed, target.open("wb") as out:
+                shutil.copyfileobj(packed, out, 1 << 20)
+        except (EOFError, igzip.BadGzipFile, IsalError) as error:  # type: ignore[misc]  # its stub declares a value
+            raise WashError(f"{source} is cut off or damaged: {error}", url=str(source)) from error
+    return target
+
+
+def _piped(command: tuple[str, ...], target: Path, folder: Path) -> None:
+    """Write the output of a command to a file, sorted, without repeats."""
+    sorting = ("sort", "-u", _BUFFER, f"--temporary-directory={folder}", "-o", str(target))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=_ENVIRONMENT) as found:
+        done = subprocess.run(sorting, stdin=found.stdout, stderr=subprocess.PIPE, env=_ENVIRONMENT, check=False)
+        assert found.stdout is not None
+        found.stdout.close()
+    if done.returncode or found.returncode > 1:
+        raise StorageError(f"sorting {command[-1]} failed: {done.stderr.decode('utf-8', 'replace').strip()}")
+
+
+def _grepped(command: tuple[str, ...], target: Path) -> None:
+    with target.open("wb") as out:
+        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, env=_ENVIRONMENT, check=False)
+    if done.returncode > 1:
+        raise StorageError(f"{command[-1]} cannot be read: {done.stderr.decode('utf-8', 'replace').strip()}")
+
+
+def _parsed(odd: Path, source: Path) -> Iterator[bytes]:
+    """The canonical lines of what `grep -n` left."""
+    batch: list[SignedLine] = []
+    try:
+        with odd.open("rb") as stream:
+            for line in stream:
+                number, _, text = line.partition(b":")
+                text = text.removeprefix(b"\xef\xbb\xbf") if number == b"1" else text
+                if text.strip() and not text.lstrip().startswith(b"#"):
+                    batch.append(SignedLine(int(number), True, text))
+                if len(batch) == _BATCH:
+                    yield from (change.line for change in canonical(batch, ""))
+                    batch = []
+        yield from (change.line for change in canonical(batch, ""))
+    except WashError as error:
+        error.url = str(source)
+        error.message = f"{source}, {error.message}"
+        raise
+
+
+def difference(old: Path, new: Path, folder: Path) -> Iterator[bytes]:
+    """What takes one sorted file to another, as lines of an N-Quads unified diff: what goes, then what comes."""
+    return signed(deltas.compare(old, new, folder))
+
+
+def signed(delta: Delta) -> Iterator[bytes]:
+    """The lines of a delta, each after its sign."""
+    for sign, path in ((b"-", delta.removed), (b"+", delta.added)):
+        with path.open("rb") as statements:
+            yield from (sign + line for line in statements)
+
+
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """
+    What a diff made of a file.
+
+    Attributes:
+        snapshot: What came out.
+        removed: Statements that went.
+        added: Statements that came.
+        absent: Statements that were to go and were not there.
+        present: Statements that were to come and were there.
+    """
+
+    snapshot: Snapshot
+    removed: int
+    added: int
+    absent: int
+    present: int
+
+
+def patched(base: Path, change: Path, folder: Path) -> Patched:
+    """
+    A sorted file with an N-Quads unified diff applied, in `folder`; what the diff both removes and adds is there.
+
+    Raises:
+        WashError: A line with a sign is no statement, or the diff is cut off.
+    """
+    raw = folder / "goes.txt", folder / "comes.txt"
+    try:
+        with change.open("rb") as stream, raw[0].open("wb") as goes, raw[1].open("wb") as comes:
+            files = goes, comes
+            for each in read_changes(stream):
+                files[each.added].write(each.line)
+    except WashError as error:
+        error.url, error.message = str(change), f"{change}: {error.message}"
+        raise
+    gone, come = (_in_order(path, folder) for path in raw)
+    leaves = lines.minus(folder / "leaves.nq", gone.path, come.path)
+    removed = lines.common(folder / "removed.nq", leaves.path, base)
+    added = lines.minus(folder / "added.nq", come.path, base)
+    delta = Delta(removed.path, added.path, removed.triples, added.triples)
+    return Patched(
+        deltas.apply(base, delta, folder / "patched.nq"),
+        removed.triples,
+        added.triples,
+        leaves.triples - removed.triples,
+        come.triples - added.triples - lines.common(folder / "both.nq", gone.path, come.path).triples,
+    )
+
+
+def _in_order(path: Path, folder: Path) -> Snapshot:
+    scratch = f"--temporary-directory={folder}"
+    with path.open("rb") as stream, lines.sorted_(stream, "-u", _BUFFER, scratch) as ordered:
+        return lines.write(path.with_suffix(".nq"), iter(lambda: ordered.read(1 << 20), b""))
