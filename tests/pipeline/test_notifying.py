@@ -19,6 +19,8 @@ from rdflib import Graph, URIRef
 from harvest.catalog.instance import InstanceCatalog
 from harvest.config.settings import NotifySettings
 from harvest.service.notifying import ACTIVITIES, PAUSES, Notifier
+from harvest.service.order_run import run
+from harvest.service.schedule import Scheduler
 from sparql.rdf import HARVEST
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import ttl
@@ -224,6 +226,20 @@ def test_the_address_guard_holds_for_notifications(instance: TemporaryInstance, 
     assert row is not None
     assert row["tries"] == 1
     assert "10.0.0.1" in row["error"]
+
+
+def test_a_run_and_the_schedule_send(instance: TemporaryInstance, provider: ProviderServer, hook: Hook) -> None:
+    """`harvest run` at its end, the running instance by a job of its own."""
+    registered(instance, provider, f"{hook.url}/hook")
+    dump = provider.put("/1.ttl", ttl(A))
+    provider.describe("/void.ttl", "2026-01-01T00:00:00Z", [dump], partial=True)
+    assert run(instance.harvester, [])["ok"]
+    assert [posted.event for posted in hook.posted] == ["harvested"]
+    release(instance, provider, 2, B)
+    scheduler = Scheduler(instance.harvester)
+    scheduler.notify()
+    scheduler.notify()
+    assert len(hook.posted) == 2
 
 
 def test_nobody_is_notified_whom_nobody_named(instance: TemporaryInstance, provider: ProviderServer) -> None:
