@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,6 @@ __all__ = ["harvest", "provider"]
 
 REFUSED = {
     f"resourcesync: hash://sha256/{'0' * 64}": "filed bytes do not",
-    "sitemap: http://x.example/sitemap.xml": "will not be harvested by this version",
     "dataset: http://x.example/dataset": "will not be harvested by this version",
     "dump: http://x.example/data/": "it names a directory",
     "dump: http://x.example": "it names a directory",
@@ -182,3 +183,20 @@ def test_mail_that_nobody_delivers_is_named(harvest: Command) -> None:
     settings = harvest.folder / "harvest.yaml"
     settings.write_text(settings.read_text() + "notify:\n  smtp: mail.example:25\n")
     assert "mail is not delivered" not in " ".join(harvest("check").stdout.split())
+
+
+def test_a_sitemap_is_good_if_it_lists_something(harvest: Command, provider: ProviderServer) -> None:
+    """Offline by its kind; online it is read with all that it leads to, and its pages are asked for."""
+    head = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+    page = provider.put("/a", "<http://x/a> <http://p> 1 .")
+    sitemap = provider.put("/sitemap.xml", f"{head}<url><loc>{page}</loc></url></urlset>", "application/xml")
+    register(harvest, f"sitemap: {sitemap}")
+    assert harvest("check").exit_code == 0
+    result = harvest("check", "--online", "--json")
+    assert result.exit_code == 0
+    [found] = json.loads(result.stdout)["providers"]
+    assert found["datasets"][0]["dumps"] == [page]
+    provider.put("/sitemap.xml", f"{head}</urlset>", "application/xml")
+    result = harvest("check", "--online")
+    assert result.exit_code == 1
+    assert "lists no page and no dump" in result.stdout

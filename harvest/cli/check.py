@@ -15,6 +15,9 @@ from harvest.errors import HarvestError
 from harvest.model import Dataset, Finding, Provider, Source
 from harvest.pipeline import dumps, preview, refused
 
+LISTED = (Source.RESOURCESYNC, Source.SITEMAP)
+"""Sources whose dumps stand in lists that lead to one another."""
+
 PARALLEL = 8
 """Descriptions asked for at once."""
 
@@ -90,7 +93,7 @@ def _no_mail(path: Path, provider: Provider) -> Finding:
 
 
 def _is_listed(provider: Provider) -> bool:
-    return provider.enabled and provider.source is Source.RESOURCESYNC and refused(provider) is None
+    return provider.enabled and provider.source in LISTED and refused(provider) is None
 
 
 def _unknown(path: Path, provider: Provider) -> Finding:
@@ -121,7 +124,7 @@ def _looked(settings: Settings, provider: Provider) -> dict[str, Any]:
 
 def _dataset(dataset: Dataset) -> dict[str, Any]:
     said = asdict(dataset) | {"modified": _iso(dataset.modified)}
-    del said["listing"]
+    del said["listing"], said["lastmods"]
     return said
 
 

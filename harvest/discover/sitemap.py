@@ -1,5 +1,5 @@
 """
-Sitemaps: which further sitemaps, and which documents that look like RDF, a site names.
+Sitemaps: the pages, the further sitemaps and the datasets that a site names.
 
 What looks like RDF: a page with an RDF extension (compressed and packed ones too) or media type, each alternate of a
 page with such a media type, and the dumps of the semantic sitemap extension. Other pages are passed over.
@@ -11,23 +11,26 @@ localized versions" (`xhtml:link`); DERI, "Semantic Web Crawling: A Sitemap Exte
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
-from typing import BinaryIO, Final
-from urllib.parse import urldefrag, urljoin, urlsplit
+from typing import BinaryIO, Final, Protocol
 from xml.parsers import expat
 
-from harvest.discover.dumps import COMPRESSED
+from harvest.discover.sitemap_items import (
+    LONGEST,
+    Item,
+    OpenItem,
+    SitemapDataset,
+    SitemapEntry,
+    address,
+    looks_like_rdf,
+)
 from harvest.errors import DescriptionError
-from sparql.rdf import FORMATS, by_media_type
+from sparql.rdf import by_media_type
 
 MOST_BYTES: Final = 52_428_800
 """Largest sitemap, unpacked. Source: sitemaps.org, "Using Sitemap index files"."""
 
 MOST_URLS: Final = 50_000
 """Most URLs of a sitemap, and most sitemaps of an index. Source: likewise."""
-
-LONGEST: Final = 8192
-"""Characters of a URL; the protocol allows 2,048."""
 
 DEPTH: Final = 100
 """Levels of elements; a sitemap has four."""
@@ -41,22 +44,20 @@ _NAMESPACES: Final = frozenset(
         "http://www.google.com/schemas/sitemap/0.84",
     }
 )
-_DUMPS: Final = "http://sw.deri.org/2007/07/sitemapextension/scschema.xsd"
+_SEMANTIC: Final = frozenset(
+    {"http://sw.deri.org/2007/07/sitemapextension/scschema.xsd", "http://sw.deri.org/2007/07/sitemapextension"}
+)
+"""Namespaces of `sc:`: that of the schema, and that of the folder it stands in, which some sites write."""
+
+_PARTS: Final = _NAMESPACES | _SEMANTIC
+"""Namespaces of what stands in an entry: `changefreq` of a dataset is written in either."""
+
 _LINKS: Final = {("http://www.w3.org/1999/xhtml", "link"), ("http://www.openarchives.org/rs/terms/", "ln")}
 _RESOURCESYNC: Final = ("http://www.openarchives.org/rs/terms/", "md")
-_PACKED: Final = COMPRESSED | {"zip", "tar", "tgz", "7z"}
-_RDF: Final = frozenset(extension for form in FORMATS for extension in form.extensions) - {"xml"}
-"""Extensions of RDF alone: `.xml` is mostly something else."""
-
 _CHUNK: Final = 1 << 16
 
-
-def looks_like_rdf(url: str) -> bool:
-    """Whether the name of a document says that it is RDF."""
-    parts = urlsplit(url).path.rsplit("/", 1)[-1].lower().split(".")
-    while len(parts) > 2 and parts[-1] in _PACKED:
-        parts.pop()
-    return len(parts) > 1 and parts[-1] in _RDF
+_SNIFFED: Final = 1000
+"""Bytes in which XML shows that it is XML."""
 
 
 def read_sitemap(stream: BinaryIO, url: str) -> Iterator[str]:
@@ -72,23 +73,107 @@ def read_sitemap(stream: BinaryIO, url: str) -> Iterator[str]:
     Raises:
         DescriptionError: After what could be read: it is damaged, has entities, or is past a limit.
     """
-    reading = _SitemapReading(url)
     seen: set[str] = set()
+    for item in read_items(stream, url):
+        for found in _leads_to(item):
+            if found not in seen:
+                seen.add(found)
+                yield found
+
+
+def read_document(stream: BinaryIO, url: str) -> list[Item]:
+    """
+    All that a sitemap holds, in XML or as a text of one URL a line.
+
+    Raises:
+        DescriptionError: It is no sitemap, is damaged, has entities, or is past a limit; with its place.
+
+    Source: sitemaps.org protocol 0.9, "Other Sitemap formats".
+    """
+    start = stream.read(_CHUNK)
+    rest = _Again(start, stream)
+    if b"<" not in start[:_SNIFFED]:
+        return list(_read_lines(rest, url))
+    reading = _SitemapReading(url)
+    items = list(read_items(rest, url, reading))
+    if reading.error:
+        raise reading.error
+    if not reading.root:
+        raise DescriptionError(f"{url} is no sitemap: its root is neither urlset nor sitemapindex", url=url)
+    return items
+
+
+def read_items(stream: SupportsRead, url: str, reading: _SitemapReading | None = None) -> Iterator[Item]:
+    """
+    The entries and datasets of a sitemap in XML, in the order of the document; nothing where this is no sitemap.
+
+    Raises:
+        DescriptionError: As `read_sitemap`.
+    """
+    reading = reading or _SitemapReading(url)
     size = 0
     error: DescriptionError | None = None
     while error is None and reading.root is not False:
         chunk = stream.read(_CHUNK)
         size += len(chunk)
         error = _limit(url, size) if size > MOST_BYTES else reading.feed(chunk)
-        for found in reading.found:
-            if found not in seen:
-                seen.add(found)
-                yield found
+        yield from reading.found
         reading.found.clear()
         if not chunk:
             break
+    reading.error = error
     if error and reading.root:
         raise error
+
+
+def _leads_to(item: Item) -> Iterator[str]:
+    if isinstance(item, SitemapDataset):
+        yield from item.dumps
+        return
+    yield from item.links
+    if item.is_sitemap or item.is_rdf:
+        yield item.loc
+
+
+def _read_lines(stream: SupportsRead, url: str) -> Iterator[Item]:
+    """The pages of a sitemap in text."""
+    data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise _limit(url, len(data))
+    lines = data.decode("utf-8-sig", "replace").splitlines()
+    pages = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
+    if not pages:
+        raise DescriptionError(f"{url} is no sitemap: it is empty", url=url)
+    if len(pages) > MOST_URLS:
+        raise DescriptionError(f"the sitemap {url} has more than {MOST_URLS:,} URLs; split it", url=url)
+    for number, line in pages:
+        loc = address(line, "")
+        if loc is None:
+            message = f"{url} is no sitemap: line {number} is no http or https address"
+            raise DescriptionError(message, url=url, line=number, column=1, excerpt=line[:200])
+        yield SitemapEntry(loc, is_rdf=looks_like_rdf(loc))
+
+
+class SupportsRead(Protocol):
+    """What bytes are read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to so many bytes; none at the end."""
+        ...
+
+
+class _Again:
+    """A stream whose start was read already."""
+
+    def __init__(self, start: bytes, rest: BinaryIO) -> None:
+        self._start = start
+        self._rest = rest
+
+    def read(self, size: int, /) -> bytes:
+        """The next bytes; more than `size` where the start is longer."""
+        start, self._start = self._start, b""
+        more = max(0, size - len(start))
+        return start + (self._rest.read(more) if more else b"")
 
 
 def read_robots(text: str, url: str) -> Iterator[str]:
@@ -99,21 +184,12 @@ def read_robots(text: str, url: str) -> Iterator[str]:
     """
     for line in text.splitlines()[:MOST_URLS]:
         field, _, value = line.partition(":")
-        if field.strip().lower() == "sitemap" and (found := _address(value.split("#")[0], url)):
+        if field.strip().lower() == "sitemap" and (found := address(value.split("#")[0], url)):
             yield found
 
 
 def _limit(url: str, size: int) -> DescriptionError:
     return DescriptionError(f"the sitemap {url} has more than {MOST_BYTES:,} bytes; split it", url=url)
-
-
-def _address(written: str, base: str) -> str | None:
-    """The http or https address that a text means, or None."""
-    with suppress(ValueError):  # a bracket without its partner
-        url = urldefrag(urljoin(base, written.strip())).url
-        if len(url) <= LONGEST and urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc:
-            return url
-    return None
 
 
 class _Refused(Exception):
@@ -126,18 +202,19 @@ class _SitemapReading:
 
     Attributes:
         root: Whether this is a sitemap; None until that is known.
-        found: What it leads to, as far as it was read.
+        found: What it holds, as far as it was read.
+        error: What ended it too early, or None.
     """
 
     def __init__(self, url: str) -> None:
         self.root: bool | None = None
-        self.found: list[str] = []
+        self.found: list[Item] = []
+        self.error: DescriptionError | None = None
         self._url = url
         self._index = False
         self._path: list[tuple[str, str]] = []
         self._text: list[str] = []
-        self._typed = False
-        self._loc: str | None = None
+        self._open = OpenItem()
         self._entries = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.buffer_text = True
@@ -179,12 +256,12 @@ class _SitemapReading:
         elif (namespace, name) in _LINKS:
             self._link(attributes)
         elif (namespace, name) == _RESOURCESYNC and by_media_type(attributes.get("type")):
-            self._typed = True
+            self._open.is_typed = True
 
     def _entry(self) -> None:
         """Begin another entry."""
-        self._loc, self._typed = None, False
-        if self._path[1][1] in ("url", "sitemap"):
+        self._open = OpenItem()
+        if self._path[1][1] in ("url", "sitemap", "dataset"):
             self._entries += 1
         if self._entries > MOST_URLS:
             raise _Refused(f"it has more than {MOST_URLS:,} URLs; split it")
@@ -192,7 +269,7 @@ class _SitemapReading:
     def _link(self, attributes: dict[str, str]) -> None:
         alternate = "alternate" in attributes.get("rel", "").lower().split()
         if alternate and by_media_type(attributes.get("type")):
-            self._add(attributes.get("href", ""))
+            self._add(self._open.links, attributes.get("href", ""))
 
     def _characters(self, text: str) -> None:
         if sum(map(len, self._text)) <= LONGEST:
@@ -200,20 +277,23 @@ class _SitemapReading:
 
     def _end(self, tag: str) -> None:
         namespace, name = self._path.pop()
-        text = "".join(self._text)
+        text = "".join(self._text).strip()
         self._text.clear()
-        if len(self._path) == 2 and name == "loc" and namespace in _NAMESPACES:
-            self._loc = text
-        elif (namespace, name) == (_DUMPS, "dataDumpLocation"):
-            self._add(text)
-        elif len(self._path) == 1 and self._loc is not None and (self._index or self._typed or self._is_rdf(self._loc)):
-            self._add(self._loc)
+        if name == "dataDumpLocation" and namespace in _PARTS:
+            self._add(self._open.dumps, text)
+        elif len(self._path) == 2 and namespace in _PARTS and text:
+            self._open.texts.setdefault(name, text)
+        elif len(self._path) == 1:
+            self._ended(namespace, name)
 
-    def _is_rdf(self, written: str) -> bool:
-        url = _address(written, self._url)
-        return url is not None and looks_like_rdf(url)
+    def _ended(self, namespace: str, name: str) -> None:
+        """An entry or dataset is whole."""
+        if name == "dataset" and namespace in _PARTS:
+            self.found.append(self._open.dataset(self._url))
+        elif self.root and namespace in _PARTS and (entry := self._open.entry(self._url, self._index)):
+            self.found.append(entry)
 
-    def _add(self, written: str) -> None:
-        url = _address(written, self._url)
+    def _add(self, to: list[str], written: str) -> None:
+        url = address(written, self._url)
         if self.root and url:
-            self.found.append(url)
+            to.append(url)

@@ -161,7 +161,8 @@ def _replace(db: sqlite3.Connection, name: str, read: Described, decided: Decide
     )
     end_overtaken(db, name, now)
     for place, dataset in enumerate(read.datasets, 1):
-        watch, ask_at = (Watch.DAILY, stamp(now + DAY)) if dataset.modified else (Watch.ALWAYS, None)
+        dated = dataset.modified or dataset.lastmods
+        watch, ask_at = (Watch.DAILY, stamp(now + DAY)) if dated else (Watch.ALWAYS, None)
         if dataset.sync_token is not None:
             watch, ask_at = Watch.UNASKED, None
         values = (name, dataset.iri, place, dump_dataset(dataset), stamp(now), stamp(decided.baseline), watch, ask_at)

@@ -226,7 +226,8 @@ def load_about(text: str) -> tuple[About, ...]:
 
 def dump_dataset(dataset: Dataset) -> str:
     """A dataset as JSON."""
-    return json.dumps(asdict(dataset) | {"modified": stamp(dataset.modified)})
+    lastmods = [stamp(lastmod) for lastmod in dataset.lastmods]
+    return json.dumps(asdict(dataset) | {"modified": stamp(dataset.modified), "lastmods": lastmods})
 
 
 def load_dataset(text: str) -> Dataset:
@@ -234,7 +235,8 @@ def load_dataset(text: str) -> Dataset:
     item = json.loads(text)
     listing = _listing(item["listing"]) if item.get("listing") else None
     coverage, modified = Coverage(item["coverage"]), moment(item["modified"])
-    return Dataset(item["iri"], tuple(item["dumps"]), coverage, modified, item["title"], listing)
+    lastmods = tuple(moment(lastmod) for lastmod in item.get("lastmods", ()))
+    return Dataset(item["iri"], tuple(item["dumps"]), coverage, modified, item["title"], listing, lastmods)
 
 
 def _listing(item: dict[str, Any]) -> Listing:

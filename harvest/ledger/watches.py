@@ -136,6 +136,8 @@ def is_blind(captures: tuple[Capture, ...]) -> bool:
 def _anew(dataset: Dataset, captures: tuple[Capture, ...], now: datetime) -> Next:
     if dataset.sync_token is not None:
         return Next(Watch.UNASKED, None)  # its source lists what changes
+    if dataset.lastmods:
+        return Next(Watch.DAILY, now + DAY)
     if dataset.modified is None:
         return Next(Watch.ALWAYS, now + DAY if is_blind(captures) else None)
     return Next(Watch.UNASKED, None) if is_blind(captures) else Next(Watch.DAILY, now + DAY)

@@ -128,6 +128,8 @@ class Dataset:
         modified: Latest readable dcterms:modified (aware, UTC), or None.
         title: For people, or None.
         listing: What lists of its source say of it; None for a dataset that a description names.
+        lastmods: Where the dumps are the pages of sitemaps, as many: the latest moment (aware, UTC) at which each was
+            changed, or None where that is not said. Empty for all other datasets.
     """
 
     iri: str
@@ -136,6 +138,7 @@ class Dataset:
     modified: datetime | None = None
     title: str | None = None
     listing: Listing | None = None
+    lastmods: tuple[datetime | None, ...] = ()
 
     @property
     def sync_token(self) -> str | None:

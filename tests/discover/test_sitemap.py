@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import time
+from datetime import UTC, datetime
 
 import pytest
 
-from harvest.discover.sitemap import MOST_URLS, looks_like_rdf, read_robots, read_sitemap
+from harvest.discover.sitemap import MOST_URLS, read_document, read_robots, read_sitemap
+from harvest.discover.sitemap_items import Item, SitemapDataset, SitemapEntry, looks_like_rdf, read_lastmod
 from harvest.errors import DescriptionError
 from tests.realdata import realdata
 
@@ -158,3 +160,73 @@ def test_as_many_urls_as_the_protocol_allows_are_read() -> None:
     """The limit itself is not past the limit."""
     every = found(urlset(*(f"<loc>/{n}.ttl</loc>" for n in range(MOST_URLS))))
     assert (len(every), every[-1]) == (MOST_URLS, f"http://x/{MOST_URLS - 1}.ttl")
+
+
+def items(body: str | bytes, url: str = "http://x/sitemap.xml") -> list[Item]:
+    return read_document(io.BytesIO(body.encode() if isinstance(body, str) else body), url)
+
+
+def test_entries_have_their_date_frequency_and_priority() -> None:
+    """As written; what cannot be read is left out and the entry stays."""
+    date = "<lastmod>2026-02-01T10:00:00+02:00</lastmod>"
+    more = f"<loc>/a</loc>{date}<changefreq>Daily</changefreq><priority>0.8</priority>"
+    [full, bare] = items(urlset(more, "<loc>/b</loc><lastmod>soon</lastmod><priority>high</priority>"))
+    assert full == SitemapEntry("http://x/a", datetime(2026, 2, 1, 8, tzinfo=UTC), "daily", 0.8)
+    assert bare == SitemapEntry("http://x/b")
+
+
+@pytest.mark.parametrize("folder", ["scschema.xsd", ""])
+@pytest.mark.parametrize("prefix", ["", "sc:"])
+def test_datasets_of_the_semantic_extension(folder: str, prefix: str) -> None:
+    """In both namespaces that sites write, and with `changefreq` in either that is meant."""
+    namespace = f"http://sw.deri.org/2007/07/sitemapextension/{folder}".rstrip("/")
+    body = (
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:sc="{namespace}"><sc:dataset>'
+        "<sc:datasetLabel> All of it </sc:datasetLabel><sc:datasetURI>http://x/d</sc:datasetURI>"
+        "<sc:linkedDataPrefix>http://x/id/</sc:linkedDataPrefix><sc:dataDumpLocation>/1.nt</sc:dataDumpLocation>"
+        f"<sc:dataDumpLocation>/2.nt</sc:dataDumpLocation><{prefix}changefreq>weekly</{prefix}changefreq>"
+        "</sc:dataset></urlset>"
+    )
+    dumps = ("http://x/1.nt", "http://x/2.nt")
+    assert items(body) == [SitemapDataset(dumps, "All of it", "http://x/d", "http://x/id/", None, "weekly")]
+
+
+@pytest.mark.parametrize(
+    ("written", "until"),
+    [
+        ("2026-02-28", "2026-03-01T12:00"), ("2026-02", "2026-03-01T12:00"), ("2025", "2026-01-01T12:00"),
+        ("2026-02-28T01:02:03Z", "2026-02-28T01:02:03"), ("2026-02-28T01:02-01:00", "2026-02-28T02:02"),
+        ("2026-02-28T01:02:03.5", "2026-02-28T01:02:03.5"), ("2026-02-30", None), ("28.02.2026", None), ("", None),
+        ("9999-12-31", None), ("2026-13", None),
+    ],
+)  # fmt: skip
+def test_a_date_means_the_last_moment_that_it_may(written: str, until: str | None) -> None:
+    """A page that was downloaded at noon may change in the evening of the day that its `lastmod` names."""
+    assert read_lastmod(written) == (datetime.fromisoformat(until).replace(tzinfo=UTC) if until else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "first"),
+    [
+        ("nabu_sitemap.xml", 3, "https://geoconnex.us/iow/wqp/BPMWQX-1084-WR-CC01C"),
+        ("schemaorg_sitemap.xml", 2244, "https://schema.org/3DModel"),
+        ("yourselftoscience_sitemap.xml", 116, "https://yourselftoscience.org/"),
+    ],
+)
+def test_real_sitemaps_list_pages(name: str, number: int, first: str) -> None:
+    """Each with its date, whatever namespace its elements are in."""
+    every = items((realdata() / "sitemaps" / name).read_bytes())
+    assert isinstance(every[0], SitemapEntry)
+    assert (len(every), every[0].loc) == (number, first)
+    assert all(isinstance(entry, SitemapEntry) and entry.lastmod for entry in every)
+
+
+def test_a_text_of_addresses_is_a_sitemap() -> None:
+    """One a line; another line is an error with its number."""
+    assert items("\ufeffhttp://x/a\n\nhttp://x/b.ttl\r\n") == [
+        SitemapEntry("http://x/a"),
+        SitemapEntry("http://x/b.ttl", is_rdf=True),
+    ]
+    with pytest.raises(DescriptionError, match="line 2") as reported:
+        items("http://x/a\nb\n")
+    assert reported.value.line == 2

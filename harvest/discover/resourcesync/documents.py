@@ -17,7 +17,8 @@ from xml.parsers import expat
 
 from harvest.discover.dates import read_date
 from harvest.discover.resourcesync.items import Item, Link, Meta, SyncDocument, read_meta
-from harvest.discover.sitemap import DEPTH, LONGEST, MOST_BYTES
+from harvest.discover.sitemap import DEPTH, MOST_BYTES
+from harvest.discover.sitemap_items import LONGEST
 from harvest.errors import DescriptionError
 from harvest.model.resourcesync import MOST_ITEMS, RS, SITEMAP
 

@@ -111,6 +111,8 @@ def _is_due(dataset: Dataset, baseline: datetime | None, registry: RegistryDates
         return True
     if dataset.sync_token is not None:
         return dataset.sync_token != last.sync_token
+    if dataset.lastmods:
+        return True  # asked when its sitemaps changed; which pages are downloaded follows from theirs
     if dataset.modified is None:
         return last.urls != set(dataset.dumps)
     if registry.is_edited and registry.modified is not None and dataset.modified > registry.modified:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Final
 
 from harvest.errors import HarvestError, StoppedError, WashError
 from harvest.ledger import ProviderRecord
@@ -20,7 +22,7 @@ from harvest.model import (
     Snapshot,
     Source,
 )
-from harvest.pipeline.harvest import changes, mirroring, older_names, repeat, verdict, washing
+from harvest.pipeline.harvest import changes, mirroring, older_names, pages, repeat, verdict, washing
 from harvest.pipeline.harvest.commit import Candidate, Inputs, commit
 from harvest.pipeline.harvest.job import Harvest, captures_of, given_to, origin_of
 from harvest.pipeline.harvest.look import as_finding
@@ -33,6 +35,9 @@ from harvest.revise import lines, replace
 from harvest.revise.partial import partial
 from harvest.revise.replace import Revision
 from harvest.wash.canonical import Washed
+
+MOST_FINDINGS: Final = 1000
+"""Findings of one run about its dumps; a site may have thousands of pages without RDF."""
 
 
 def harvest(instance: Instance, announcement: Announcement, provider: Provider) -> Outcome:
@@ -101,6 +106,8 @@ def _changes_nothing(job: Harvest) -> bool:
     if job.is_update:
         return False
     job.findings += repeat.findings(job.instance.ledger, job.announcement)
+    if job.announcement.dataset.lastmods:
+        job.findings += pages.findings(job.instance, job.announcement)
     return not job.left and repeat.is_in_the_graph(job.instance.ledger, job.record, job.announcement, job.mirrored)
 
 
@@ -160,8 +167,8 @@ def _wash(job: Harvest, room: Path) -> tuple[Washed, list[Document]]:
 def _judge(job: Harvest, documents: Sequence[Document], parts: Sequence[Sequence[Part]]) -> None:
     """Go on where the dumps are good enough."""
     threshold = 0 if job.is_update else job.instance.settings.wash.threshold
-    verdict.check(documents, parts, threshold)
-    job.findings += verdict.findings(documents, parts, threshold)
+    verdict.check(documents, parts, threshold, are_pages=bool(job.announcement.dataset.lastmods))
+    job.findings += islice(verdict.findings(documents, parts, threshold), MOST_FINDINGS)
 
 
 def _revise(job: Harvest, new: Snapshot, room: Path) -> tuple[Revision, Snapshot | None]:

@@ -18,6 +18,7 @@ from harvest.ledger import Described, ProviderRecord
 from harvest.ledger.ahead import try_provider_now
 from harvest.ledger.announcements import backoff
 from harvest.model import Coverage, Dataset, Description, Finding, Limits, Provider, Source, Validators
+from harvest.pipeline.harvest import sitemaps
 from harvest.pipeline.harvest.due import decide
 from harvest.pipeline.harvest.mirroring import announce_remaining
 from harvest.pipeline.instance import Instance
@@ -89,6 +90,8 @@ def _looked(instance: Instance, provider: Provider, record: ProviderRecord, forc
         read = _lone_dump(instance, provider, record)
     elif provider.source is Source.RESOURCESYNC:
         read = read_source(instance, provider, record, forced=forced)
+    elif provider.source is Source.SITEMAP:
+        read = sitemaps.read(instance, provider, record, forced)
     else:
         read = _read(instance, provider, record, forced)
     announced: tuple[int, ...] = ()

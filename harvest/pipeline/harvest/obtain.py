@@ -9,6 +9,7 @@ from harvest.fetch.client import Fetched
 from harvest.ledger import Database
 from harvest.ledger.runs import SKIPPED
 from harvest.model import Announcement, Capture, Finding, Outcome, Provider, Source
+from harvest.pipeline.harvest import pages
 from harvest.pipeline.harvest.look import as_finding
 from harvest.pipeline.harvest.watch import led_to
 from harvest.pipeline.instance import Instance
@@ -57,6 +58,8 @@ def _captures(
     last = instance.ledger.dataset(announcement.provider, announcement.dataset.iri)
     before = (*(last.captures if last else ()), *announcement.captures)
     known = {c.url: c for c in before if c.digest and instance.content.holds(c.digest)}
+    if announcement.dataset.lastmods:
+        return pages.obtain(instance, provider, announcement.dataset, known, progress)
     urls = announcement.dataset.dumps
     validators = {url: known[url].validators for url in urls if url in known}
     with DumpRecords(instance, provider.name).downloading(urls) as filed:

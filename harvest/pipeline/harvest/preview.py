@@ -22,6 +22,7 @@ from harvest.fetch.probe import probe
 from harvest.ledger import Database, Ledger
 from harvest.model import Coverage, Dataset, Description, Finding, Limits, Provider, Source
 from harvest.pipeline.crawl import filed
+from harvest.pipeline.harvest import sitemaps
 from harvest.pipeline.harvest.look import ACCEPT, DESCRIPTION_BYTES, DESCRIPTION_S, PATIENCE_S
 from harvest.pipeline.resourcesync.source import Plainly, described
 from harvest.pipeline.resourcesync.walk import walk
@@ -30,6 +31,9 @@ from sparql.rdf import HASH_URI
 
 PARALLEL: Final = 8
 """Dumps of a description that are asked for at once."""
+
+PAGES: Final = 20
+"""Pages of a sitemap that are asked for, of the thousands that there may be."""
 
 RETRIES: Final = 1
 """Further tries for a dump: who checks a registry waits for the answer."""
@@ -55,6 +59,8 @@ def preview(settings: Settings, provider: Provider) -> Description:
         with TemporaryDirectory() as folder:
             if provider.source is Source.RESOURCESYNC:
                 return described(walk(provider.url, Plainly(client, Path(folder))), now_utc())
+            if provider.source is Source.SITEMAP:
+                return sitemaps.gather(partial(_sitemap, client, Path(folder)), provider.url)
             fetched = _fetched(settings, client, provider.url, Path(folder))
             assert fetched.path is not None
             url, media_type = fetched.capture.final_url, fetched.capture.media_type
@@ -71,8 +77,9 @@ def refused(provider: Provider) -> tuple[str, str] | None:
 
 
 def dumps(settings: Settings, provider: Provider, description: Description) -> Iterator[Finding]:
-    """Why dumps of a description cannot be had now: each is asked for, and none is downloaded."""
-    urls = dict.fromkeys(url for dataset in description.datasets for url in dataset.dumps)
+    """Why dumps of a description cannot be had now: each is asked for (of pages the first ones), none downloaded."""
+    asked = (dataset.dumps[: PAGES if dataset.lastmods else None] for dataset in description.datasets)
+    urls = dict.fromkeys(url for dumps in asked for url in dumps)
     wanted = [url for url in urls if not HASH_URI.fullmatch(url)]
     most = settings.http.max_bytes if provider.limits.max_bytes is None else provider.limits.max_bytes
     client = Client(replace(settings.http, retries=min(settings.http.retries, RETRIES)), settings.base_url)
@@ -100,6 +107,12 @@ def _dump(client: Client, most: int, url: str) -> Finding | None:
             "dump-page", f"the dump {url} is answered with an HTML page; it counts only if RDFa is in it", url
         )
     return None
+
+
+def _sitemap(client: Client, folder: Path, listed: sitemaps.Listed) -> sitemaps.Place:
+    fetched = client.get(listed.url, limits=sitemaps.LIMITS, accept=sitemaps.ACCEPT, into=folder)
+    assert fetched.path is not None
+    return fetched.path, fetched.capture.final_url
 
 
 def _fetched(settings: Settings, client: Client, url: str, folder: Path) -> Fetched:

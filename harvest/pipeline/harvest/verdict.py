@@ -17,9 +17,11 @@ _UNREAD: Final = ("cut-off", "archive", "too-large")
 """Kinds of problems that keep a dump from being read to its end, the most serious first."""
 
 
-def check(documents: Sequence[Document], parts: Sequence[Sequence[Part]], threshold: float) -> None:
+def check(
+    documents: Sequence[Document], parts: Sequence[Sequence[Part]], threshold: float, *, are_pages: bool = False
+) -> None:
     """
-    Return when the dumps are good enough to be harvested.
+    Return when the dumps are good enough to be harvested; of pages some may hold no RDF, but not all.
 
     Raises:
         WashError: A dump was not read to its end or holds no RDF at all, or more than `threshold` of the triples of
@@ -29,7 +31,7 @@ def check(documents: Sequence[Document], parts: Sequence[Sequence[Part]], thresh
         broken = next(filter(lacking, its), None)
         if broken is not None:
             raise _error(document, broken, "cannot be read to its end", _first(broken, _UNREAD))
-        if not any(part.statements for part in its):
+        if not any(part.statements for part in its) and not (are_pages and balance(parts)[1]):
             empty = max(its, key=lambda part: (part.lost, not part.names))
             raise _error(document, empty, "holds no RDF", _first(empty, ("no-rdf",)) or _costly(empty, 0))
     lost, total = balance(parts)

@@ -12,6 +12,7 @@ from harvest.fetch.client import Fetched
 from harvest.ledger.announcements import backoff
 from harvest.ledger.watches import DAY, Next, WatchedDataset, is_blind
 from harvest.model import Capture, Finding, Provider, Validators, Watch
+from harvest.pipeline.harvest import pages
 from harvest.pipeline.harvest.look import as_finding
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.seeds.dump_records import DumpRecords
@@ -46,15 +47,33 @@ def watch(instance: Instance, provider: Provider) -> Watching:
     announced, failed = [], []
     for watched in instance.ledger.watches.due(provider.name, instance.clock()):
         try:
-            answers = _answers(instance, provider, watched)
+            id = _asked(instance, provider, watched)
         except HarvestError as error:
             instance.check_stopping()
             if finding := _failed(instance, provider.name, watched, error):
                 failed.append((watched.dataset.iri, finding))
             continue
-        if (id := _taken(instance, provider.name, watched, answers)) is not None:
+        if id is not None:
             announced.append(id)
     return Watching(tuple(announced), tuple(failed))
+
+
+def _asked(instance: Instance, provider: Provider, watched: WatchedDataset) -> int | None:
+    """Ask for the dumps of a dataset; returns the announcement if they are other bytes than those that are known."""
+    if not watched.dataset.lastmods:
+        return _taken(instance, provider.name, watched, _answers(instance, provider, watched))
+    known = {c.url: c for c in watched.captures if c.digest and instance.content.holds(c.digest)}
+    captures = pages.obtain(instance, provider, watched.dataset, known)
+    return _paged(instance, provider.name, watched, captures)
+
+
+def _paged(instance: Instance, name: str, watched: WatchedDataset, captures: tuple[Capture, ...]) -> int | None:
+    """File what pages are now; returns the announcement if one of them is other bytes, or is gone."""
+    now = instance.clock()
+    if [capture.digest for capture in captures] != _digests(watched):
+        return instance.ledger.watches.announce(name, watched, captures, now)
+    instance.ledger.watches.file(name, watched, Next(Watch.DAILY, now + DAY, captures=captures), now)
+    return None
 
 
 def _answers(instance: Instance, provider: Provider, watched: WatchedDataset) -> list[Fetched]:

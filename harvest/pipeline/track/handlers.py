@@ -12,7 +12,8 @@ from harvest.archive.entries import EntryName
 from harvest.archive.handling import Registered, Version, contributed
 from harvest.config.nearest import unknown
 from harvest.discover.parsing import GENERIC
-from harvest.discover.sitemap import looks_like_rdf, read_robots, read_sitemap
+from harvest.discover.sitemap import read_robots, read_sitemap
+from harvest.discover.sitemap_items import looks_like_rdf
 from harvest.discover.text import LIMIT_BYTES
 from harvest.discover.void import read_description
 from harvest.errors import DescriptionError, UnknownName, WashError
