@@ -127,3 +127,31 @@ def test_the_list_can_be_edited_beside_a_running_instance(seeds: Command) -> Non
         assert Harvester(running).seeding.due() == [seed_hash(url)]
         assert len(Harvester(running).seeding.run([])) == 1
         assert seeds("remove", url).exit_code == 0
+
+
+def test_a_sitemap_fills_the_list(seeds: Command) -> None:
+    """Its `changefreq` is the interval, and a later `lastmod` makes a seed stale that was downloaded."""
+    page = "<url><loc>{}</loc><lastmod>{}</lastmod><changefreq>weekly</changefreq></url>"
+    head = (
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+        ' xmlns:sc="http://sw.deri.org/2007/07/sitemapextension/scschema.xsd">'
+    )
+    with serving() as provider:
+        url = provider.put("/a.nt", "<http://x/a> <http://x/p> <http://x/b> .\n")
+        dump = f"<sc:dataset><sc:dataDumpLocation>{provider.url}/d.nt</sc:dataDumpLocation></sc:dataset>"
+        sitemap = provider.put("/s.xml", f"{head}{page.format(url, '2020-01-01')}{dump}</urlset>", "text/xml")
+        index = f"<sitemapindex><sitemap><loc>{sitemap}</loc></sitemap></sitemapindex>"
+        index = provider.put("/index.xml", index, "text/xml")
+        result = seeds("import", "--sitemap", index)
+        assert (result.exit_code, "2 added, 0 known" in result.stdout) == (0, True)
+        found = {item["uri"]: item["interval"] for item in json.loads(seeds("list", "--json").stdout)}
+        assert found == {url: 7 * 86400, f"{provider.url}/d.nt": 100 * 86400}
+        assert seeds("run", url).exit_code == 0
+        assert json.loads(seeds("import", "--sitemap", sitemap, "--json").stdout)["outdated"] == 0
+        provider.put("/s.xml", f"{head}{page.format(url, '2099-01-01')}</urlset>", "text/xml")
+        assert json.loads(seeds("import", "--sitemap", sitemap, "--json").stdout)["outdated"] == 1
+        assert {item["uri"]: item["stale"] for item in json.loads(seeds("list", "--json").stdout)}[url] is True
+        provider.put("/s.xml", f"{head}{page.format(url, '2099-01-01')}", "text/xml")
+        broken = seeds("import", "--sitemap", sitemap)
+        assert broken.exit_code == 1 and "cannot be read on at line 1" in broken.stderr
+    assert seeds("import").exit_code == 2

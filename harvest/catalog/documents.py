@@ -56,7 +56,7 @@ def is_stale(seed: SeedRecord, now: datetime) -> bool:
     """
     if seed.relative or not seed.listed:
         return False
-    return seed.processed is None or seed.processed + timedelta(seconds=seed.interval) < now
+    return seed.processed is None or seed.outdated or seed.processed + timedelta(seconds=seed.interval) < now
 
 
 def document_report(document: DocumentRecord, uri: str, problems: Iterable[Problem] = ()) -> DocumentReport:

@@ -13,7 +13,20 @@ from harvest.config.settings import Settings
 from harvest.errors import StorageError, UnknownName
 from harvest.ledger import Database, Ledger
 from harvest.model.seeds import is_relative, public, seed_hash, unusable
+from harvest.pipeline import Item, SitemapDataset, in_sitemap
 from sparql.reports import SeedReport
+
+HOUR: Final = 3600.0
+INTERVALS: Final = {
+    "always": HOUR,
+    "hourly": HOUR,
+    "daily": 24 * HOUR,
+    "weekly": 7 * 24 * HOUR,
+    "monthly": 30 * 24 * HOUR,
+    "yearly": 365 * 24 * HOUR,
+    "never": 36500 * 24 * HOUR,
+}
+"""Seconds after which a seed is stale, by the `changefreq` of its sitemap. Source: sitemaps.org protocol 0.9."""
 
 BATCH: Final = 5_000
 """Seeds of one transaction or query: a harvest that runs beside may write between two."""
@@ -82,6 +95,34 @@ def register(settings: Settings, given: Iterable[tuple[int, str]], interval: flo
         for (number, uri), (_, new) in zip(usable, found, strict=True):
             report.take(number, uri, new)
     return asdict(report)
+
+
+def register_sitemap(settings: Settings, url: str, interval: float | None) -> dict[str, Any]:
+    """
+    Put all pages and dumps that a sitemap leads to on the seed list; returns a Report as JSON.
+
+    `changefreq` is the interval of each, unless `interval` (seconds) is given; a `lastmod` after the last download of
+    a seed makes it stale.
+
+    Raises:
+        HarvestError: The sitemap, or one that it leads to, cannot be had or read; then nothing is registered.
+    """
+    found = [each for item in in_sitemap(settings, url) for each in _seeds_of(item)]
+    report = Report()
+    for wanted in dict.fromkeys(changefreq for _, changefreq, _ in found):
+        uris = [(number, uri) for number, (uri, changefreq, _) in enumerate(found, 1) if changefreq == wanted]
+        part = register(settings, uris, INTERVALS.get(wanted or "") if interval is None else interval)
+        for name in ("added", "known", "relative", "refused", "relatives", "refusals"):
+            setattr(report, name, getattr(report, name) + part[name])
+    changes = [(seed_hash(uri), lastmod) for uri, _, lastmod in found if lastmod is not None]
+    return asdict(report) | {"outdated": _ledger(settings).seeds.set_changed(changes)}
+
+
+def _seeds_of(item: Item) -> Iterator[tuple[str, str | None, datetime | None]]:
+    """The URIs of an entry of a sitemap, each with its `changefreq` and `lastmod`."""
+    uris = item.dumps if isinstance(item, SitemapDataset) else item.links[:1] or (item.loc,)
+    for uri in uris:
+        yield uri, item.changefreq, item.lastmod
 
 
 def listed(settings: Settings, state: str | None) -> Iterator[SeedReport]:

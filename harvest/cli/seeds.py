@@ -43,13 +43,24 @@ def add(uris: tuple[str, ...], interval: float | None, config: Path | None, as_j
 
 
 @seeds.command("import")
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=click.File("rb"), required=False)
+@click.option("--sitemap", metavar="URL", default=None, help="Take the pages and dumps that a sitemap lists.")
 @interval_option
 @as_json
 @configured
-def import_(file: Iterable[bytes], interval: float | None, config: Path | None, as_json: bool) -> None:
+def import_(
+    file: Iterable[bytes] | None, sitemap: str | None, interval: float | None, config: Path | None, as_json: bool
+) -> None:
     """Put the URIs of FILE (or - for standard input) on the seed list: one a line; # begins a comment line."""
-    _add(settings_of(config), _lines(file), interval, as_json, "line")
+    if (file is None) == (sitemap is None):
+        raise click.UsageError("give either a FILE or --sitemap URL")
+    if file is not None:
+        _add(settings_of(config), _lines(file), interval, as_json, "line")
+        return
+    from harvest.cli.seedlist import register_sitemap
+
+    seconds = None if interval is None else interval * DAY
+    _report(register_sitemap(settings_of(config), sitemap or "", seconds), as_json, "entry")
 
 
 def _lines(file: Iterable[bytes]) -> Iterator[tuple[int, str]]:
@@ -66,7 +77,11 @@ def _add(
     """Register URIs, and report what became of each kind."""
     from harvest.cli.seedlist import register  # opens the ledger; `--help` need not wait for that
 
-    report = register(settings, given, None if interval is None else interval * DAY)
+    _report(register(settings, given, None if interval is None else interval * DAY), as_json, what)
+
+
+def _report(report: Mapping[str, Any], as_json: bool, what: str) -> None:
+    """Print what became of URIs; exits with 1 where some were refused."""
     if as_json:
         click.echo(json.dumps(report, indent=2))
     else:
@@ -141,7 +156,7 @@ def _show_added(report: Mapping[str, Any], what: str) -> None:
         if report[name] > len(report[printed]):
             OUT.print(f"... and {report[name] - len(report[printed]):,} more {name}")
     counts = ", ".join(f"{report[name]:,} {name}" for name in ("added", "known", "relative", "refused"))
-    OUT.print(counts)
+    OUT.print(counts + (f", {report['outdated']:,} changed since their download" if report.get("outdated") else ""))
 
 
 def _show_listed(seeds: Iterable[SeedReport]) -> None:

@@ -14,7 +14,10 @@ from harvest.ledger.records import moment, stamp
 from harvest.model.seeds import is_relative, seed_hash
 
 _STALE = "listed AND NOT relative AND stale_at < ?"
-_FIELDS = "hash, uri, relative, listed, provider, added, interval, status, download, processed, failures, retry_at"
+_FIELDS = (
+    "hash, uri, relative, listed, provider, added, interval, status, download, processed, failures, retry_at,"
+    " stale_at = '' AND processed IS NOT NULL AS outdated"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class SeedRecord:
         processed: When it was last downloaded, or None.
         failures: Tries in a row that failed.
         retry_at: Not to be tried before, or None.
+        outdated: Whether it is known to have changed since it was downloaded.
 
     Source: LOD Laundromat 2, "Adding a seedpoint".
     """
@@ -51,6 +55,7 @@ class SeedRecord:
     processed: datetime | None
     failures: int
     retry_at: datetime | None
+    outdated: bool = False
 
 
 class Seeds:
@@ -183,6 +188,17 @@ class Seeds:
                 db.execute("UPDATE seed SET interval = ? WHERE hash = ?", (interval, hash))
                 _set_stale(db, hash)
 
+    def set_changed(self, changes: Iterable[tuple[str, datetime]]) -> int:
+        """
+        File when seeds were changed, by hash: one that was downloaded before that is stale; returns how many became so.
+        """
+        found = 0
+        with self.database.transaction() as db:
+            for hash, at in changes:
+                outdate = "UPDATE seed SET stale_at = '' WHERE hash = ? AND processed < ? AND stale_at != ''"
+                found += db.execute(outdate, (hash, stamp(at))).rowcount
+        return found
+
     def remove(self, hash: str) -> bool:
         """Take a seed off the list; returns whether it was there. What was downloaded stays, and so its record."""
         with self.database.transaction() as db:
@@ -196,7 +212,7 @@ def seed_of(row: sqlite3.Row) -> SeedRecord:
     values: dict[str, Any] = dict(row)
     for name in ("added", "processed", "retry_at"):
         values[name] = moment(values[name])
-    for name in ("relative", "listed"):
+    for name in ("relative", "listed", "outdated"):
         values[name] = bool(values[name])
     return SeedRecord(**values)
 

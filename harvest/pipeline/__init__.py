@@ -15,8 +15,10 @@ the same dataset overtakes is skipped; a partial one never is.
 """
 
 from harvest.config.settings import METADATA
+from harvest.discover.sitemap_items import Item, SitemapDataset
 from harvest.pipeline.harvest.look import Look, look
 from harvest.pipeline.harvest.preview import dumps, preview, refused
+from harvest.pipeline.harvest.preview import listed as in_sitemap
 from harvest.pipeline.harvest.recovery import recover
 from harvest.pipeline.harvester import Harvester
 from harvest.pipeline.instance import Instance, now_utc
@@ -56,13 +58,16 @@ __all__ = [
     "Harvester",
     "HostThreads",
     "Instance",
+    "Item",
     "Look",
     "Proof",
     "Retention",
     "Round",
+    "SitemapDataset",
     "ThreadBounds",
     "dumps",
     "host_of",
+    "in_sitemap",
     "look",
     "now_utc",
     "opened",

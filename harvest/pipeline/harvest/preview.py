@@ -14,6 +14,7 @@ from harvest.archive.content import ContentStore
 from harvest.config.settings import Settings
 from harvest.discover.dumps import coverage_of, extension, is_change_address
 from harvest.discover.refusal import MAY_BE_RDF, refusal
+from harvest.discover.sitemap_items import Item
 from harvest.discover.void import read_description
 from harvest.errors import DescriptionError, FetchError
 from harvest.fetch.client import Client, Fetched, now_utc
@@ -107,6 +108,21 @@ def _dump(client: Client, most: int, url: str) -> Finding | None:
             "dump-page", f"the dump {url} is answered with an HTML page; it counts only if RDFa is in it", url
         )
     return None
+
+
+def listed(settings: Settings, url: str) -> list[Item]:
+    """
+    The pages and datasets of a sitemap and of all that it leads to.
+
+    Raises:
+        HarvestError: One of them cannot be had or read, or leads back to itself.
+    """
+    client = Client(settings.http, settings.base_url)
+    try:
+        with TemporaryDirectory() as folder:
+            return sitemaps.items_of(partial(_sitemap, client, Path(folder)), url)[0]
+    finally:
+        client.close()
 
 
 def _sitemap(client: Client, folder: Path, listed: sitemaps.Listed) -> sitemaps.Place:

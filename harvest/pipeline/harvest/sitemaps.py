@@ -96,7 +96,19 @@ def _capture(instance: Instance, provider: Provider, listed: Listed) -> Capture:
 
 def gather(ask: Callable[[Listed], Place], url: str, stopping: threading.Event | None = None) -> Description:
     """
-    What a sitemap and all that it leads to list together; `ask` gives each.
+    What a sitemap and all that it leads to list together, as datasets; `ask` gives each.
+
+    Raises:
+        HarvestError: As `read`.
+    """
+    return describe(*items_of(ask, url, stopping))
+
+
+def items_of(
+    ask: Callable[[Listed], Place], url: str, stopping: threading.Event | None = None
+) -> tuple[list[Item], str]:
+    """
+    The pages and datasets of a sitemap and of all that it leads to, and its final URL; `ask` gives each.
 
     Raises:
         HarvestError: As `read`.
@@ -114,7 +126,7 @@ def gather(ask: Callable[[Listed], Place], url: str, stopping: threading.Event |
             further = [item for item in document if isinstance(item, SitemapEntry) and item.is_sitemap]
             below += _below(listed, further, seen)
         level = below
-    return describe(items, first)
+    return items, first
 
 
 def _is_sitemap(item: Item) -> bool:
