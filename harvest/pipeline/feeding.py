@@ -39,7 +39,8 @@ def feed(instance: Instance, name: str) -> None:
     stands = instance.files(name).base() == record.version
     if stands or record.triples <= SMALL:
         try:
-            _write(instance, record)
+            if not is_current(_folder(instance, name), instance.settings.base_url, subject_of(instance, record)):
+                _write(instance, record)
         except (DamageError, OSError) as error:
             log.error("the feed is not written; the next export tries again", provider=name, reason=str(error))
 
@@ -57,7 +58,7 @@ def feed_all(instance: Instance, alone: Alone) -> None:
     for record in instance.ledger.providers():
         if not record.version:
             continue
-        folder = instance.settings.layout.feed(record.name)
+        folder = _folder(instance, record.name)
         try:
             if not is_current(folder, instance.settings.base_url, subject_of(instance, record)):
                 with alone(record.name):
@@ -115,7 +116,7 @@ def subject_of(instance: Instance, record: ProviderRecord) -> FeedSubject:
 
 
 def _write(instance: Instance, record: ProviderRecord) -> None:
-    folder = instance.settings.layout.feed(record.name)
+    folder = _folder(instance, record.name)
     is_new = not folder.is_dir()
     with instance.room() as room:
         write_feed(
@@ -135,3 +136,7 @@ def _whole(instance: Instance, record: ProviderRecord, room: Path) -> Path:
     if files.base() == record.version:
         return files.snapshot_file(record.version)
     return files.at(record.version, record.version, room)
+
+
+def _folder(instance: Instance, name: str) -> Path:
+    return instance.settings.layout.feed(name)

@@ -83,7 +83,7 @@ class TemporaryInstance:
         """Whether `verify` holds; the export is brought up to date first."""
         self.harvester.export()
         proofs = self.harvester.prove(name)
-        assert {proof.what for proof in proofs} == {"content", "changes", "snapshot", "store", "export"}
+        assert {proof.what for proof in proofs} == {"content", "changes", "snapshot", "store", "export", "feed"}
         return all(proof.holds for proof in proofs)
 
 

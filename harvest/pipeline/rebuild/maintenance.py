@@ -8,6 +8,7 @@ from harvest.errors import UnknownName
 from harvest.model import Finding
 from harvest.pipeline import exporting
 from harvest.pipeline.exporting import Alone
+from harvest.pipeline.feeding import feed
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.rebuild.mend import Mended, mend, recapture_all
 from harvest.pipeline.rebuild.prove import Proof, prove
@@ -15,6 +16,7 @@ from harvest.pipeline.rebuild.prove_instance import prove_instance
 from harvest.pipeline.rebuild.rebuild import Rebuilt, rebuild
 from harvest.publish import checksums
 from harvest.publish.exports import trusted_index
+from harvest.publish.resourcesync.feed import damages
 
 
 class Maintenance:
@@ -55,6 +57,7 @@ class Maintenance:
         if not check and all(version.same for version in made):
             self.instance.ledger.damages.set(name, [])
             self._mend_export(name)
+            self._mend_feed(name)
         return made
 
     def _mend_export(self, name: str) -> None:
@@ -66,3 +69,10 @@ class Maintenance:
                 Path(str(error.url)).unlink(missing_ok=True)
             if damaged:
                 exporting.export(self.instance, self._alone)
+
+    def _mend_feed(self, name: str) -> None:
+        """Write the feed of a provider anew where a file of it is damaged: its dataset is a link to the snapshot."""
+        with self._alone(name):
+            for error in list(damages(self.instance.settings.layout.feed(name))):
+                Path(str(error.url)).unlink(missing_ok=True)
+            feed(self.instance, name)

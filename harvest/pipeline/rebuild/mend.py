@@ -6,7 +6,7 @@ Mending what is damaged, each kind from what it was made of.
     change files           the archive (`harvest.pipeline.rebuild.rebuild`)
     snapshots              the change files
     store, generation      the snapshots
-    exports                the snapshots
+    exports, feeds         the snapshots
     the ledger             the logs, when the instance is opened (`harvest.pipeline.rebuild.refile`)
 """
 
@@ -83,7 +83,19 @@ def _renewed(instance: Instance) -> Iterator[Mended]:
         yield Mended(None, "ledger", str(database.path), True, detail)
 
 
-_ORDER = ("ledger", "logs", "index", "content", "changes", "snapshot", "generation", "store", "export", "exports")
+_ORDER = (
+    "ledger",
+    "logs",
+    "index",
+    "content",
+    "changes",
+    "snapshot",
+    "generation",
+    "store",
+    "export",
+    "exports",
+    "feed",
+)
 
 
 def _rank(key: tuple[str | None, str]) -> tuple[int, str]:
@@ -110,7 +122,7 @@ def _mend(instance: Instance, alone: Alone, key: tuple[str | None, str], files: 
     elif what == "content":
         for path in files:
             recapture(instance, path.name)
-    elif what in ("export", "exports"):
+    elif what in ("export", "exports", "feed"):
         with instance.exporting:
             for path in files:
                 path.unlink(missing_ok=True)

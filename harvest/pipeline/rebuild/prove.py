@@ -20,6 +20,7 @@ from harvest.pipeline.instance import Instance
 from harvest.pipeline.rebuild import righting
 from harvest.publish import checksums
 from harvest.publish.exports import trusted_index
+from harvest.publish.resourcesync.feed import damages as feed_damages
 from harvest.revise import delta as deltas
 from harvest.revise.versions import GraphFiles
 from sparql.errors import SparqlError
@@ -33,7 +34,8 @@ class Proof:
 
     Attributes:
         provider: Provider name; None for what belongs to the instance.
-        what: content, changes, snapshot, store or export; of the instance ledger, logs, index, generation, exports.
+        what: content, changes, snapshot, store, export or feed; of the instance ledger, logs, index, generation or
+            exports.
         holds: Whether it is as it should be.
         detail: What was compared, or what is wrong.
         file: What is damaged or gone, or None.
@@ -70,6 +72,7 @@ def prove(instance: Instance, record: ProviderRecord) -> list[Proof]:
     if record.version:
         with instance.room() as room:
             proofs += _of_graph(instance, record, room)
+        proofs += _feed(instance, record)
     return proofs
 
 
@@ -188,6 +191,16 @@ def _exports(instance: Instance, record: ProviderRecord, digest: str | None) -> 
     else:
         detail = f"{entry.file} holds version {entry.version}"
     return [Proof(record.name, "export", True, detail)]
+
+
+def _feed(instance: Instance, record: ProviderRecord) -> list[Proof]:
+    """The documents of the feed are what was written; one that waits for the export job is no fault."""
+    folder = instance.settings.layout.feed(record.name)
+    if not folder.is_dir():
+        detail = "not written yet; the export job or `harvest export` does it"
+        return [Proof(record.name, "feed", True, detail)]
+    bad = [failing(record.name, "feed", error) for error in feed_damages(folder)]
+    return bad or [Proof(record.name, "feed", True, "its documents and its dataset have their digests")]
 
 
 def _same(found: str, expected: str, what: str, where: str) -> None:

@@ -102,20 +102,20 @@ def write_list(target: Path, address: str, head: Head | None, items: Iterable[It
     bodies = _bodies(items)
     body, following = next(bodies, _Body(b"")), next(bodies, None)
     if following is None:
-        _write(target, _document("urlset", head, body.data))
+        put(target, _document("urlset", head, body.data))
         return [target]
     written, parts = [], []
     for number in count(1):
         path = target.with_name(f"{target.stem}{number}.xml")
         part = _part(head, address, body, last=following is None)
-        _write(path, _document("urlset", part, body.data))
+        put(path, _document("urlset", part, body.data))
         written.append(path)
         entry = Item(f"{address.removesuffix('.xml')}{number}.xml", md=part.md if part else {})
         parts.append(_entry("sitemap", entry))
         if following is None:
             break
         body, following = following, next(bodies, None)
-    _write(target, _document("sitemapindex", head, b"".join(parts)))
+    put(target, _document("sitemapindex", head, b"".join(parts)))
     return [*written, target]
 
 
@@ -185,7 +185,7 @@ def _escaped(text: str) -> str:
     return escape(text, _QUOTE) if _SPECIAL.search(text) else text
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Write a document unless it stands there."""
+def put(path: Path, data: bytes) -> None:
+    """Write a document, beside its place and renamed, unless it stands there."""
     if not path.is_file() or path.read_bytes() != data:
         checksums.replace(path, data)

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from harvest.model.resourcesync import MEDIA_TYPE, Capability, Relation
-from harvest.publish import checksums
-from harvest.publish.resourcesync.documents import Head, Item, Link, write_list
+from harvest.publish.resourcesync.documents import Head, Item, Link, put, write_list
 from harvest.publish.resourcesync.lists import CAPABILITIES, RESOURCES, SOURCE, FeedAddresses, described_by
 
 ROBOTS: Final = "robots.txt"
@@ -56,7 +55,7 @@ def write_site(folder: Path, base_url: str, providers: Sequence[FedProvider]) ->
         *_write_sitemap(folder, base_url, providers),
         folder / ROBOTS,
     ]
-    checksums.describe(folder / ROBOTS, _robots(base_url, providers))
+    put(folder / ROBOTS, _robots(base_url, providers))
     names = {*(provider.name for provider in providers), *(path.name for path in written)}
     for path in folder.iterdir():
         if path.is_dir() and path.name not in names:
