@@ -151,7 +151,8 @@ def test_every_example_is_what_it_is_an_example_of() -> None:
 @pytest.mark.parametrize("path", GETS)
 def test_an_address_answers_as_told_in_every_type(instance: Harvested, path: str) -> None:
     """Statuses, media types and required headers; of JSON every field, and none that is not told."""
-    told = next(o for g in openapi.groups("", {}) for o in g.operations if (o.path, o.method) == (path, "GET")).told
+    operations = [operation for group in openapi.groups("", {}) for operation in group.operations]
+    told = next(each for each in operations if (each.path, each.method) == (path, "GET")).definition
     types = list(told["responses"].get("200", {}).get("content", {})) or ["*/*"]
     if path in ("/sparql", "/exports/{file}", "/resourcesync/{name}/{document}"):
         types = types[:1]  # by the kind of query, and by the file

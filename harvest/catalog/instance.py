@@ -16,7 +16,7 @@ from harvest.archive.layout import digest_of
 from harvest.catalog.providers import provider_report, provider_reports, summaries
 from harvest.catalog.queue import queue_report
 from harvest.catalog.receipts import provider_receipt, run_receipt
-from harvest.catalog.runs import run_report, statistics_object, version_report
+from harvest.catalog.runs import run_page, run_report, statistics_object, version_page, version_report
 from harvest.catalog.seeds import SeedCatalog
 from harvest.config.roster import Roster
 from harvest.config.settings import Settings
@@ -32,10 +32,12 @@ from sparql.reports import (
     ProviderReport,
     ProviderSummary,
     QueueReport,
+    RunPage,
     RunReport,
     SeedList,
     SeedPage,
     StatusReport,
+    VersionPage,
     VersionReport,
 )
 
@@ -109,6 +111,14 @@ class InstanceCatalog:
     def runs(self, name: str) -> list[RunReport]:
         """The latest runs of a provider, newest first."""
         return [run_report(run) for run in self._ledger.runs(name)]
+
+    def run_page(self, name: str, page: int) -> RunPage:
+        """A page, from 1, of the runs of a provider, newest first."""
+        return run_page(self._ledger, name, page)
+
+    def latest(self, page: int) -> VersionPage:
+        """A page, from 1, of the versions of all providers, newest first."""
+        return version_page(self._ledger, page)
 
     def run(self, name: str, id: int) -> RunReport | None:
         """One run of a provider, or None."""

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
-from harvest.ledger import ProviderRecord, Run, StepRecord, VersionRecord
+from harvest.ledger import Ledger, ProviderRecord, Run, StepRecord, VersionRecord
 from harvest.model import Finding, Statistics
 from harvest.model.seeds import public
-from sparql.reports import DumpReport, FindingReport, RunReport, StepReport, VersionReport
+from sparql.reports import (
+    DumpReport,
+    FindingReport,
+    PublishedVersion,
+    RunPage,
+    RunReport,
+    StepReport,
+    VersionPage,
+    VersionReport,
+)
+
+ROWS: Final = 100
+"""Runs, or versions, of one page."""
 
 
 def run_report(run: Run) -> RunReport:
@@ -73,3 +86,18 @@ def statistics_object(record: ProviderRecord, statistics: Statistics) -> dict[st
 
 def _by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def run_page(ledger: Ledger, name: str, page: int) -> RunPage:
+    """A page, from 1, of the runs of a provider."""
+    total, _ = ledger.overview.counts(name)
+    runs = ledger.runs(name, ROWS, (page - 1) * ROWS)
+    return RunPage(name, total, page, max(1, math.ceil(total / ROWS)), tuple(run_report(run) for run in runs))
+
+
+def version_page(ledger: Ledger, page: int) -> VersionPage:
+    """A page, from 1, of the versions of all providers."""
+    _, total = ledger.overview.counts("")
+    latest = ledger.overview.latest(ROWS, (page - 1) * ROWS)
+    found = tuple(PublishedVersion(version.provider, version_report(version)) for version in latest)
+    return VersionPage(page, max(1, math.ceil(total / ROWS)), found)

@@ -154,9 +154,10 @@ class Ledger:
 
     # Runs and versions
 
-    def runs(self, name: str, limit: int = 100) -> list[Run]:
-        """The latest runs of a provider, newest first."""
-        rows = self.database.rows("SELECT * FROM run WHERE provider = ? ORDER BY id DESC LIMIT ?", name, limit)
+    def runs(self, name: str, limit: int = 100, offset: int = 0) -> list[Run]:
+        """The latest runs of a provider but for the first `offset`, newest first."""
+        query = "SELECT * FROM run WHERE provider = ? ORDER BY id DESC LIMIT ? OFFSET ?"
+        rows = self.database.rows(query, name, limit, offset)
         steps = self.steps.of(row["id"] for row in rows)
         return [run_of(row, steps.get(row["id"], ())) for row in rows]
 

@@ -162,6 +162,25 @@ class Overview:
         )
         return {name: [version_of(row) for row in its] for name, its in rows.items()}
 
+    def latest(self, limit: int, offset: int) -> list[VersionRecord]:
+        """The latest versions of all providers but for the first `offset`, without their facts, newest first."""
+        rows = self.database.rows(
+            "SELECT provider, n, run, state, at, coverage, dataset, modified, added, removed, triples, digest"
+            " FROM version WHERE state = 'committed' ORDER BY at DESC, provider, n DESC LIMIT ? OFFSET ?",
+            limit,
+            offset,
+        )
+        return [version_of(row) for row in rows]
+
+    def counts(self, name: str) -> tuple[int, int]:
+        """How many runs there are of a provider, and how many versions of all providers."""
+        row = self.database.row(
+            "SELECT (SELECT count(*) FROM run WHERE provider = ?) AS runs,"
+            " (SELECT count(*) FROM version WHERE state = 'committed') AS versions",
+            name,
+        )
+        return (row["runs"], row["versions"]) if row else (0, 0)
+
     def _runs(self, rows: Iterable[sqlite3.Row]) -> dict[int, Run]:
         ids = json.dumps(sorted({row["last"] for row in rows if row["last"] is not None}))
         found = self.database.rows("SELECT * FROM run WHERE id IN (SELECT value FROM json_each(?))", ids)

@@ -37,7 +37,17 @@ from sparql.reports.queue import (
     StatusReport,
     WaitingEntry,
 )
-from sparql.reports.runs import DumpReport, FindingReport, PackedFile, RunReport, StepReport, VersionReport
+from sparql.reports.runs import (
+    DumpReport,
+    FindingReport,
+    PackedFile,
+    PublishedVersion,
+    RunPage,
+    RunReport,
+    StepReport,
+    VersionPage,
+    VersionReport,
+)
 from sparql.reports.seeds import LatestReport, SeedList, SeedPage, SeedReport
 from sparql.reports.writing import iso, to_json
 
@@ -64,8 +74,10 @@ __all__ = [
     "ProblemReport",
     "ProviderReport",
     "ProviderSummary",
+    "PublishedVersion",
     "QueueEntry",
     "QueueReport",
+    "RunPage",
     "RunReport",
     "RunSummary",
     "SeedList",
@@ -75,6 +87,7 @@ __all__ = [
     "StepReport",
     "TotalsReport",
     "TroubleReport",
+    "VersionPage",
     "VersionReport",
     "WaitingEntry",
     "WaitingReport",

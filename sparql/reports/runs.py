@@ -157,3 +157,53 @@ class PackedFile:
 
     path: Path
     length: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """
+    A page of the runs of a provider.
+
+    Attributes:
+        name: Provider name.
+        total: Runs on all pages.
+        page: From 1.
+        pages: How many there are.
+        runs: On this page, the newest first.
+    """
+
+    name: str
+    total: int
+    page: int
+    pages: int
+    runs: tuple[RunReport, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedVersion:
+    """
+    A version of any provider.
+
+    Attributes:
+        provider: Provider name.
+        version: The version.
+    """
+
+    provider: str
+    version: VersionReport
+
+
+@dataclass(frozen=True, slots=True)
+class VersionPage:
+    """
+    A page of the versions of all providers.
+
+    Attributes:
+        page: From 1.
+        pages: How many there are.
+        versions: On this page, the newest first.
+    """
+
+    page: int
+    pages: int
+    versions: tuple[PublishedVersion, ...]

@@ -31,6 +31,7 @@ from sparql.web.figures import ago, day, duration, first_sentence, moment, numbe
 from sparql.web.gateway import Gateway
 from sparql.web.graphs import Graphs
 from sparql.web.headers import OPEN, PAGE, PREFLIGHT
+from sparql.web.latest import latest
 from sparql.web.pages import pages
 from sparql.web.questions import Questions
 from sparql.web.resourcesync import resourcesync
@@ -162,6 +163,7 @@ def create_pages(context: Context) -> Flask:
     app.register_blueprint(entities)
     app.register_blueprint(versions)
     app.register_blueprint(resourcesync)
+    app.register_blueprint(latest)
     app.register_blueprint(api)
     app.register_error_handler(HTTPException, refuse)
     app.register_error_handler(DamagedData, lambda error: refuse(ServiceUnavailable(error.message)))

@@ -13,10 +13,12 @@ from sparql.reports import (
     ProviderReport,
     ProviderSummary,
     QueueReport,
+    RunPage,
     RunReport,
     SeedList,
     SeedPage,
     StatusReport,
+    VersionPage,
     VersionReport,
 )
 
@@ -67,6 +69,12 @@ class Catalog(Protocol):
 
     def runs(self, name: str) -> list[RunReport]:
         """The latest runs of a provider, newest first."""
+
+    def run_page(self, name: str, page: int) -> RunPage:
+        """A page, from 1, of the runs of a provider, newest first."""
+
+    def latest(self, page: int) -> VersionPage:
+        """A page, from 1, of the versions of all providers, newest first."""
 
     def run(self, name: str, id: int) -> RunReport | None:
         """One run of a provider, or None."""

@@ -11,7 +11,7 @@ from flask import Blueprint, Response, abort
 
 from sparql.reports import RunReport, StepReport
 from sparql.web.figures import number, size
-from sparql.web.site import HTML, JSON, context, found, json_data, page, preferred
+from sparql.web.site import HTML, JSON, LAST_PAGE, context, found, json_data, page, page_number, preferred
 
 runs = Blueprint("runs", __name__)
 
@@ -59,6 +59,14 @@ class Step:
     offset: float
     width: float
     did: tuple[str, ...]
+
+
+@runs.get("/providers/<name:name>/runs.json")
+def runs_json(name: str) -> Response:
+    """All runs of a provider, the newest first, a page at a time."""
+    catalog = context().catalog
+    found(catalog.provider(name), name)
+    return json_data(catalog.run_page(name, page_number("page", LAST_PAGE)))
 
 
 @runs.get("/providers/<name:name>/runs/<int:id>")

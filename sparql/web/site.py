@@ -21,6 +21,9 @@ HTML: Final = "text/html"
 JSON: Final = "application/json"
 TURTLE: Final = "text/turtle"
 
+LAST_PAGE: Final = 1_000_000
+"""The last page that may be asked for of a list; those behind its end are empty."""
+
 _KEY: Final = "sparql.web"
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 

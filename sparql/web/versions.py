@@ -15,7 +15,7 @@ from sparql.web import changes
 from sparql.web.entity import labels, languages
 from sparql.web.questions import Budget
 from sparql.web.refusal import RETRY_S
-from sparql.web.site import HTML, JSON, context, found, json_data, page_number, preferred
+from sparql.web.site import HTML, JSON, LAST_PAGE, context, found, json_data, page_number, preferred
 from sparql.web.terms import LONGEST, TermLabels, address, outside, shorten
 
 versions = Blueprint("versions", __name__)
@@ -28,8 +28,6 @@ LABELS_S: Final = 3.0
 
 ROWS: Final = 100
 """Versions of one page of their list."""
-LAST_PAGE: Final = 1_000_000
-"""The last page that may be asked for; those behind the end of a list are empty."""
 
 log = logging.getLogger(__name__)
 

@@ -23,12 +23,15 @@ from sparql.reports import (
     PackedFile,
     ProviderReport,
     ProviderSummary,
+    PublishedVersion,
     QueueReport,
+    RunPage,
     RunReport,
     RunSummary,
     SeedList,
     SeedPage,
     StatusReport,
+    VersionPage,
     VersionReport,
 )
 from sparql.web.app import Application, create_app
@@ -75,6 +78,17 @@ class FolderCatalog:
 
     def runs(self, name: str) -> list[RunReport]:
         return list(self._read()["runs"].get(name, []))
+
+    def run_page(self, name: str, page: int) -> RunPage:
+        runs = tuple(self.runs(name))
+        return RunPage(name, len(runs), page, 1, runs if page == 1 else ())
+
+    def latest(self, page: int) -> VersionPage:
+        found = [
+            PublishedVersion(name, version) for name in self._read()["versions"] for version in self.versions(name)
+        ]
+        found.sort(key=lambda each: each.version.at, reverse=True)
+        return VersionPage(page, 1, tuple(found) if page == 1 else ())
 
     def run(self, name: str, id: int) -> RunReport | None:
         return next((run for run in self.runs(name) if run.id == id), None)
