@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from bench.cases import (
     again,
     exports,
+    files,
     heavy,
     imports,
     load,
@@ -33,6 +34,7 @@ CASES: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "tick": tick.run,
     "memory": memory.run,
     "wash": washing.run,
+    "files": files.run,
     "lookup": queries.lookups,
     "join": queries.joins,
     "heavy": heavy.run,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -78,11 +79,12 @@ def _sorted_files(settings: Settings, files: Sequence[Path], base: str | None, r
             raise StorageError(f"{file} is no file", url=str(file))
     given = [(file, room / f"{number}.nq") for number, file in enumerate(files)]
     are_lines = all(extension(f"file:///{file.name}") in (*N_QUADS.extensions, *N_TRIPLES.extensions) for file in files)
+    if are_lines:
+        with ThreadPoolExecutor(len(given)) as threads:
+            list(threads.map(lambda each: line_files.sorted_lines(each[0], each[1], room), given))
+        return [target for _, target in given]
     for file, target in given:
-        if are_lines:
-            line_files.sorted_lines(file, target, room)
-        else:
-            _washed(settings, file, base or files[0].resolve().as_uri(), target)
+        _washed(settings, file, base or files[0].resolve().as_uri(), target)
     return [target for _, target in given]
 
 

@@ -1,8 +1,8 @@
 """
 Files of N-Triples or N-Quads of anybody, as sorted canonical lines; labels of blank nodes and graphs stay as they are.
 
-A line that is canonical by its looks is not parsed: `grep` takes these to `sort` at several hundred megabytes a second.
-What it leaves (escapes, other characters than ASCII, `^^xsd:string`, comments, other spaces) goes through the parser.
+A line that is canonical by its looks is not parsed. What `grep` finds not to be (escapes, other characters than ASCII,
+`^^xsd:string`, comments, other spaces) goes through the parser.
 
 Source: RDF 1.1 N-Quads; RDF 1.1 N-Triples, section 4 (canonical form).
 """
@@ -36,32 +36,40 @@ CANONICAL: Final = rf"^{_NODE} {_IRI}> ({_NODE}|{_LITERAL})( {_NODE})? \.$"
 """A line that is canonical for certain, as an extended regular expression."""
 
 _ENVIRONMENT: Final = os.environ | {"LC_ALL": "C"}
-_BUFFER: Final = "--buffer-size=256M"
+_BUFFER: Final = "--buffer-size=1G"
 _BATCH: Final = 10_000
 
 
-def sorted_lines(source: Path, target: Path, folder: Path) -> int:
+def sorted_lines(source: Path, target: Path, folder: Path) -> None:
     """
-    Write the statements of a file to `target` as canonical lines, sorted, without repeats, and count them.
+    Write the statements of a file to `target` as canonical lines, sorted, without repeats.
+
+    All lines are sorted while `grep` looks for those that have to be parsed.
 
     Raises:
         WashError: A line is no statement of N-Quads 1.1; `line` says which.
         StorageError: The disk is full, or the file cannot be read.
     """
     plain = _unpacked(source, folder / f"{target.name}.text")
-    sure, odd = folder / f"{target.name}.sure", folder / f"{target.name}.odd"
-    with ThreadPoolExecutor(2) as beside:
-        taken = beside.submit(_piped, ("grep", "-a", "-E", CANONICAL, str(plain)), sure, folder)
+    odd = folder / f"{target.name}.odd"
+    with ThreadPoolExecutor(1) as beside:
         left = beside.submit(_grepped, ("grep", "-a", "-n", "-v", "-E", CANONICAL, str(plain)), odd)
-        taken.result()
+        _sorted(plain, target, folder)
         left.result()
     if not odd.stat().st_size:
-        sure.replace(target)
-        return lines.count(target)
-    parsed = folder / f"{target.name}.parsed"
-    with lines.sorted_(_parsed(odd, source), "-u", _BUFFER, f"--temporary-directory={folder}") as ordered:
-        lines.write(parsed, iter(lambda: ordered.read(1 << 20), b""))
-    return lines.union(target, sure, parsed).triples
+        return
+    raw, sure, parsed = (folder / f"{target.name}.{name}" for name in ("raw", "sure", "parsed"))
+    with odd.open("rb") as stream:
+        _written((line.partition(b":")[2] for line in stream), raw, folder)
+    lines.minus(sure, target, raw)
+    _written(_parsed(odd, source), parsed, folder)
+    lines.union(target, sure, parsed)
+
+
+def _written(unsorted: Iterator[bytes], target: Path, folder: Path) -> Snapshot:
+    """Write lines in order, without repeats."""
+    with lines.sorted_(unsorted, "-u", _BUFFER, f"--temporary-directory={folder}") as ordered:
+        return lines.write(target, iter(lambda: ordered.read(1 << 20), b""))
 
 
 def _unpacked(source: Path, target: Path) -> Path:
@@ -78,15 +86,12 @@ def _unpacked(source: Path, target: Path) -> Path:
     return target
 
 
-def _piped(command: tuple[str, ...], target: Path, folder: Path) -> None:
-    """Write the output of a command to a file, sorted, without repeats."""
-    sorting = ("sort", "-u", _BUFFER, f"--temporary-directory={folder}", "-o", str(target))
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=_ENVIRONMENT) as found:
-        done = subprocess.run(sorting, stdin=found.stdout, stderr=subprocess.PIPE, env=_ENVIRONMENT, check=False)
-        assert found.stdout is not None
-        found.stdout.close()
-    if done.returncode or found.returncode > 1:
-        raise StorageError(f"sorting {command[-1]} failed: {done.stderr.decode('utf-8', 'replace').strip()}")
+def _sorted(source: Path, target: Path, folder: Path) -> None:
+    """Write the lines of a file in order, without repeats."""
+    command = ("sort", "-u", _BUFFER, f"--temporary-directory={folder}", "-o", str(target), str(source))
+    done = subprocess.run(command, stderr=subprocess.PIPE, env=_ENVIRONMENT, check=False)
+    if done.returncode:
+        raise StorageError(f"sorting {source} failed: {done.stderr.decode('utf-8', 'replace').strip()}")
 
 
 def _grepped(command: tuple[str, ...], target: Path) -> None:
@@ -179,6 +184,5 @@ def patched(base: Path, change: Path, folder: Path) -> Patched:
 
 
 def _in_order(path: Path, folder: Path) -> Snapshot:
-    scratch = f"--temporary-directory={folder}"
-    with path.open("rb") as stream, lines.sorted_(stream, "-u", _BUFFER, scratch) as ordered:
-        return lines.write(path.with_suffix(".nq"), iter(lambda: ordered.read(1 << 20), b""))
+    with path.open("rb") as stream:
+        return _written(stream, path.with_suffix(".nq"), folder)
