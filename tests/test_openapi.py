@@ -81,6 +81,9 @@ def real(instance: Harvested, path: str) -> str:
         "id": "1",
         "number": "0",
     }
+    if "/receipts/" in path:
+        runs = requests.get(f"{instance.url}/providers/p/runs.json", timeout=30).json()["runs"]
+        values["sha256"] = runs[0]["dumps"][0]["sha256"]
     values["document"] = "changelist.xml" if "{name}" in path else "sourceDescription.xml"
     return re.sub(r"{(\w+)}", lambda match: values[match[1]], path)
 
