@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harvest.ledger import described
 from harvest.pipeline import Look
 from sparql.rdf import NQUD
 from tests.pipeline.conftest import TemporaryInstance
@@ -256,3 +257,40 @@ def test_what_was_announced_twice_is_applied_once(
     instance.harvester.work("p")
     assert instance.graph("p") == {A1, B1}
     assert ledger.announcements.open("p") == []
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("step", ["announce", "download", "file", "commit"])
+def test_a_break_neither_skips_nor_repeats_a_diff(
+    instance: TemporaryInstance, provider: ProviderServer, feed: Feed, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Which diff was applied last is filed in the transaction that commits its version, wherever the process ends."""
+    assert outcomes(instance) == ["committed"]
+    feed.change(A2, B1)
+    feed.change(A2, C1)
+
+    def die(*values: object, **named: object) -> None:
+        raise Killed
+
+    place: dict[str, tuple[object, str]] = {
+        "announce": (described, "announce"),
+        "download": (instance.harvester.instance.ledger.announcements, "fetched"),
+        "file": (instance.harvester.instance.ledger, "file_version"),
+        "commit": (instance.harvester.instance.ledger, "commit_version"),
+    }
+    monkeypatch.setattr(*place[step], die)
+    with pytest.raises(Killed):
+        instance.tick("p")
+    monkeypatch.undo()
+    instance.close()
+    instance.tick("p")
+    assert instance.graph("p") == {A2, C1}
+    feed.change(B1, C1)
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {B1, C1}
+    applied = [dump["url"] for run in instance.harvester.instance.ledger.runs("p") for dump in run.dumps if run.version]
+    assert len(applied) == len(set(applied)) == 4
+    assert instance.harvester.look("p") == Look() and instance.proven("p")
