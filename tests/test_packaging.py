@@ -97,7 +97,7 @@ def test_the_wheel_has_the_licence_and_the_command(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         told = {name.split(".dist-info/")[1]: name for name in archive.namelist() if ".dist-info/" in name}
-        assert "harvest = harvest.cli.main:main" in archive.read(told["entry_points.txt"]).decode()
+        assert "harvest = harvest.cli.entry:main" in archive.read(told["entry_points.txt"]).decode()
         assert archive.read(told["licenses/LICENSE"]).lstrip().startswith(b"Apache License")
 
 

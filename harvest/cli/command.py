@@ -15,6 +15,7 @@ import click
 from rich.markup import escape
 
 from harvest.cli import output as show
+from harvest.cli.entry import interrupt_by_exception
 from harvest.config.loader import load_settings
 from harvest.config.settings import Settings
 from harvest.errors import HarvestError, unusable
@@ -39,6 +40,23 @@ class Interrupted(Failed):
     """A command that was ended by Ctrl-C; exit code 130, as shells have it: 128 and the number of the signal."""
 
     exit_code = 128 + signal.SIGINT
+
+
+class Commands(click.Group):
+    """Commands that Ctrl-C ends in one line and with exit code 130, wherever they are."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """
+        Run the command that the context names, and return what it returns.
+
+        Raises:
+            Interrupted: Ctrl-C came while its words were read, or in a command that does not say more of it.
+        """
+        try:
+            interrupt_by_exception()
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
 
 
 def configured(function: Callable[P, None]) -> Callable[P, None]:

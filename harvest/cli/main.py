@@ -21,14 +21,14 @@ from harvest.cli import seeds as cli_seeds
 from harvest.cli import track as cli_track
 from harvest.cli import update as cli_update
 from harvest.cli import wash as cli_wash
-from harvest.cli.command import Failed, as_json, configured, order, settings_of
+from harvest.cli.command import Commands, Failed, as_json, configured, order, settings_of
 from harvest.config.loader import load_settings
 from harvest.errors import HarvestError
 from sparql.errors import SparqlError
 from sparql.reports import to_json
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="sparql-harvest")
 def main() -> None:
     """Harvest linked open data, and serve it by SPARQL, exports and change files."""
