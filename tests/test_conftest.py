@@ -62,7 +62,9 @@ def _run(folder: Path, sample: str, *, ci: bool, listed: str = "", flags: tuple[
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["CI"] = "true" if ci else "false"
     command = [sys.executable, "-m", "pytest", "-ra", "-p", "no:cacheprovider", *flags]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
     return done.returncode, done.stdout + done.stderr
 
 
