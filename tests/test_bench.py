@@ -177,7 +177,7 @@ def test_contestants_run_in_turn() -> None:
 
 def test_the_memory_of_grandchildren_counts(tmp_path: Path) -> None:
     """Washing runs in a process that a server forks, in a process group of its own."""
-    child = "import os, time; os.setpgid(0, 0); held = b'x' * 150_000_000; time.sleep(1)"
+    child = "import os, time; os.setpgid(0, 0); held = b'x' * 150_000_000; time.sleep(3)"
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], check=True); print('done')"
     found = peak([sys.executable, "-c", parent], tmp_path)
     assert 150_000_000 < found.bytes < 300_000_000

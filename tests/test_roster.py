@@ -236,7 +236,7 @@ def test_dates_written_back_from_several_threads_are_all_there(tmp_path: Path) -
     outcomes: list[bool] = []
 
     def work(first: int) -> None:
-        together.wait(10)
+        together.wait(60)
         for n in range(first, 20, 4):
             outcomes.append(roster.write_back(f"p{n}", NOW))
             roster.refresh()

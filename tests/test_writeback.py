@@ -209,7 +209,7 @@ def test_a_large_registry_is_rewritten_quickly(file: Path) -> None:
     file.write_text("".join(f"p{n}:\n  modified: 2015-10-01\n  void: http://h/{n}\n" for n in range(1000)))
     started = time.process_time()
     assert write_modified(file, "p999", NEW, OLD)
-    assert time.process_time() - started < 10  # half a second where nothing else runs; minutes if it were quadratic
+    assert time.process_time() - started < 30  # half a second where nothing else runs; minutes if it were quadratic
 
 
 COMMENT = st.text("abc: {}#'\"ü😀-", max_size=12)

@@ -113,7 +113,7 @@ def test_a_large_dump_costs_little(tmp_path: Path) -> None:
     large = filed(tmp_path, "a.nt", body, "application/n-triples")
     began = time.perf_counter()
     assert [*void(large), *sitemap(large), *archive(large)] == []
-    assert time.perf_counter() - began < 10
+    assert time.perf_counter() - began < 30
 
 
 def test_sitemaps_may_be_compressed_and_archives_are_none(tmp_path: Path) -> None:

@@ -192,9 +192,9 @@ def test_pruning_and_sealing_at_once_do_not_wait_for_each_other(harvested: Tempo
     sealing.start()
     pruning = threading.Thread(target=_pruned_often, args=(harvested,), daemon=True)
     pruning.start()
-    pruning.join(30)
+    pruning.join(60)
     ends.set()
-    sealing.join(30)
+    sealing.join(60)
     assert not pruning.is_alive()
     assert not sealing.is_alive()
 

@@ -102,7 +102,7 @@ def test_what_was_sent_behind_a_long_query_is_answered_by_another_worker(shelf: 
         await asyncio.sleep(0)
         assert any(worker.ahead for worker in pool.workers), "nothing was sent ahead"
         await asyncio.gather(*others)
-        assert time.monotonic() - began < 15, "the long one would take 20 s"
+        assert time.monotonic() - began < 45, "the long one would take 60 s"
         left.end(ClientGone("enough"))
         if task.done():
             task.result().close()
@@ -110,7 +110,7 @@ def test_what_was_sent_behind_a_long_query_is_answered_by_another_worker(shelf: 
             with pytest.raises(ClientGone):
                 await task
 
-    run(shelf, QueryLimits(workers=1, spare=1, extra=0, timeout_s=20), test)
+    run(shelf, QueryLimits(workers=1, spare=1, extra=0, timeout_s=60), test)
 
 
 def test_what_was_sent_behind_a_slow_query_is_answered_by_others_and_its_worker_goes_on(shelf: SeedCatalog) -> None:

@@ -185,7 +185,7 @@ class Server:
 
     def stop(self) -> None:
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(60)
 
 
 def serve(
@@ -209,7 +209,7 @@ def serve(
 
 
 def _wait(server: Server, healthy: bool) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while time.monotonic() < end and server.process.poll() is None:
         try:
             if requests.get(f"{server.url}/healthz", timeout=5).status_code == 200 or not healthy:
