@@ -25,15 +25,9 @@ CAPABILITIES: Final = "capabilitylist.xml"
 DATASET: Final = "dataset.nq"
 
 XML: Final = "application/xml"
-_FILE: Final = re.compile(
-    r"(?:capabilitylist|description|resourcedump|(?:resource|change)list[0-9]{0,4})\.xml|dataset\.nq|resourcedump\.zip"
-)
+_FILE: Final = re.compile(r"(?:capabilitylist|description|(?:resource|change)list[0-9]{0,4})\.xml|dataset\.nq")
 _OF_SITE: Final = re.compile(r"(?:sourceDescription|sitemap)[0-9]{0,4}\.xml")
-_TYPES: Final = {
-    "description.xml": "application/rdf+xml",
-    DATASET: "application/n-quads",
-    "resourcedump.zip": "application/zip",
-}
+_TYPES: Final = {"description.xml": "application/rdf+xml", DATASET: "application/n-quads"}
 _LINKED: Final = frozenset(
     {
         "downloads.change",

@@ -5,7 +5,6 @@ The feed of a provider: the documents of ResourceSync, and its graph, by which o
     resourcesync/<name>/resourcelist.xml    names it, with digest and length
     resourcesync/<name>/description.xml     what the dataset is, as RDF/XML
     resourcesync/<name>/changelist.xml      every change, oldest first, each with its N-Quads unified diff
-    resourcesync/<name>/resourcedump.xml    names resourcedump.zip, which has the dataset and a manifest; an option
     resourcesync/<name>/capabilitylist.xml  names the lists
     resourcesync/<name>/feed.json           which version they are of, and their digests; last, so that it vouches
 
