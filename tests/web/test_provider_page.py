@@ -118,6 +118,22 @@ def test_a_finding_is_shown_with_place_and_text_around(instance: Told) -> None:
     assert f"/providers/a/runs/{run}" in Shape(text).addresses
 
 
+def test_the_runs_say_what_was_found_three_of_each_and_how_many_more(instance: Told) -> None:
+    """In the column of findings: the cause first, as the history has it, by its first sentence."""
+    run = instance.ledger.start_run("a", later(800), instance.announced("a"), "fetch")
+    found = (
+        BAD,
+        *(Finding("recoded", f"It was read as latin-{n}. More of it.", "http://d.example/a.nt") for n in range(1, 6)),
+    )
+    instance.ledger.end_run(run, Outcome.FAILED, later(801), findings=found)
+    table = instance.page("/providers/a").text.split('id="runs"')[1]
+    row = next(part for part in table.split("<tr") if f"/runs/{run}" in part)
+    column = row.rsplit("<td", 1)[1]
+    assert column.index("It does not parse.") < column.index("latin-1") < column.index("latin-2")
+    assert "latin-3" not in column and "More of it" not in column
+    assert "and 3 more" in column
+
+
 def test_a_provider_without_versions_has_a_page(instance: Told) -> None:
     """Nothing to plot, nothing to query, and no empty frames."""
     text = instance.page("/providers/new").text
