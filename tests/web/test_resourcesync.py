@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 import requests
+from rdflib import Dataset
 
 from tests.harvested import Harvested, harvested
 
@@ -200,3 +201,25 @@ def test_only_documents_can_be_had(instance: Harvested, path: str, message: str)
     answer = get(instance, path)
     assert answer.status_code == 404
     assert message in answer.text
+
+
+def test_rdf_patches_replay_to_the_dataset(instance: Harvested) -> None:
+    """As rdflib reads them, one after the other; each names the one before."""
+    dataset = Dataset()
+    count = len(get(instance, "/providers/p/versions.json").json()["versions"])
+    assert count > 1
+    for n in range(1, count + 1):
+        answer = get(instance, f"/providers/p/changes/{n}.rdfp")
+        assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/rdf-patch")
+        lines = answer.text.splitlines()
+        headers = [line for line in lines if line.startswith("H ")]
+        assert [header.split()[1] for header in headers] == (["id", "prev"] if n > 1 else ["id"])
+        assert lines[len(headers)] == "TX ." and lines[-1] == "TC ."
+        dataset.parse(data=answer.text, format="patch")
+        again = get(instance, f"/providers/p/changes/{n}.rdfp", **{"If-None-Match": answer.headers["ETag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        head = requests.head(f"{instance.url}/providers/p/changes/{n}.rdfp", timeout=30)
+        assert (head.status_code, head.headers["ETag"]) == (200, answer.headers["ETag"])
+    expected = Dataset().parse(data=get(instance, "/resourcesync/p/dataset.nq").text, format="nquads")
+    assert {str(quad) for quad in dataset.quads()} == {str(quad) for quad in expected.quads()} != set()
+    assert get(instance, f"/providers/p/changes/{count + 1}.rdfp").status_code == 404
