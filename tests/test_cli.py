@@ -70,7 +70,7 @@ def test_a_session_from_first_harvest_to_proof(harvest: Command, provider: Provi
     assert "p.nq.gz" in harvest("export").stdout
     assert "all exports are current" in harvest("export").stdout
     proof = harvest("verify")
-    assert proof.exit_code == 0 and proof.stdout.count("ok ") == 12
+    assert proof.exit_code == 0 and proof.stdout.count("ok ") == 13
 
 
 def test_status_has_the_promised_shape(harvest: Command, provider: ProviderServer) -> None:
@@ -224,6 +224,6 @@ def test_the_demo_plays_to_its_end() -> None:
         "committed", "committed", "failed", "committed", "held", "committed",
     ]  # fmt: skip
     assert "line 53" in told and "harvest approve fleet" in told
-    assert len(re.findall("^ok ", told, re.MULTILINE)) == 5
+    assert len(re.findall("^ok ", told, re.MULTILINE)) == 6
     folder = re.search(r"instance in\s+(\S+)\. Starting", told)
     assert folder is not None and not Path(folder.group(1)).exists()

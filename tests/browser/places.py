@@ -83,8 +83,13 @@ EXAMPLES: Final = {
     "hash": "{clean}",
     "sha256": "{sha256}",
     "filename": "style.css",
+    "document": "changelist.xml",
+    "number": "0",
 }
 """A value for each variable of a route."""
+
+OF_RULES: Final = {"/resourcesync/<document>": {"document": "sourceDescription.xml"}}
+"""Other values, by the rule of a route."""
 
 
 def routes() -> Map:

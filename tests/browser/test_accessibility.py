@@ -16,7 +16,7 @@ __all__ = ["addresses"]
 
 AXE = Path(__file__).resolve().parents[1] / "node/node_modules/axe-core/axe.min.js"
 GRAVE = ("serious", "critical")
-MOST_STOPS = 400
+MOST_STOPS = 700
 
 FOCUS = """() => {
     const element = document.activeElement;

@@ -83,7 +83,8 @@ def test_every_page_of_the_front_is_visited(instance: str) -> None:
         assert rule.arguments <= places.EXAMPLES.keys(), (
             f"{rule.rule} has a variable without a value in places.EXAMPLES"
         )
-        path = re.sub(r"<(?:[^:<>]+:)?(\w+)>", lambda part: places.EXAMPLES[part[1]], rule.rule).format(**values)
+        examples = places.EXAMPLES | places.OF_RULES.get(rule.rule, {})
+        path = re.sub(r"<(?:[^:<>]+:)?(\w+)>", lambda part, of=examples: of[part[1]], rule.rule).format(**values)
         answer = requests.get(instance + path, headers=HTML, timeout=20, stream=True, allow_redirects=False)
         with answer:
             assert answer.status_code < 400, f"{path} answered {answer.status_code}"

@@ -156,7 +156,7 @@ def _instance(folder: Path, day: int) -> TemporaryInstance:
 
 def _call(function: Callable[..., Any], bounds: process.Bounds, *args: Any, **kwargs: Any) -> Any:
     """Washing, in this process."""
-    setattr(process, "_told", bounds.heard)  # noqa: B010  # as a process of its own has it
+    setattr(process, "_told", bounds.on_report)  # noqa: B010  # as a process of its own has it
     try:
         return function(*args, **kwargs)
     except OSError as error:

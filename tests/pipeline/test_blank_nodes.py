@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from harvest.model import dataset_mark
-from harvest.pipeline.harvest import harvest as harvest_module
+from harvest.pipeline.harvest import job as job_module
 from harvest.revise.target import Origin
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import release
@@ -84,8 +84,8 @@ def older_release() -> Iterator[None]:
             "harvest.pipeline.harvest.older_names.origin",
             lambda ledger, provider, dataset: Origin(dataset.iri, True, 1),
         )
-        document = harvest_module._document
-        older.setattr(harvest_module, "_document", lambda job, capture, dataset: document(job, capture, None))
+        document = job_module.document_of
+        older.setattr(job_module, "document_of", lambda job, capture, dataset: document(job, capture, None))
         older.setattr("harvest.pipeline.harvest.commit.RULES", 1)
         older.setattr("harvest.ledger.settling.RULES", 1)
         yield

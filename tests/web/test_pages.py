@@ -80,6 +80,7 @@ def test_every_link_of_the_pages_leads_somewhere(front: Server) -> None:
     # The catalog of the tests tells of files that it does not have, and of one that cannot be read.
     absent = {"/providers/a/changes/1.nqud", "/providers/a/versions/2.nq", f"/content/{SHA256}", "/exports/b.nq.gz"}
     absent |= {"/providers/b.ttl", "/providers/b/versions/2"}
+    absent |= {f"/resourcesync/{name}/capabilitylist.xml" for name in "ab"}
     assert absent < inside
     assert [path for path in sorted(inside - absent) if get(front, path, **HTML).status_code != 200] == []
 

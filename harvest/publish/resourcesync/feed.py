@@ -87,7 +87,7 @@ class FeedSubject:
 def is_current(folder: Path, base_url: str, subject: FeedSubject) -> bool:
     """Whether a feed says what it would say if it were written now, and its files stand there in their size."""
     index = read_feed(folder)
-    if index.get("key") != _key(base_url, subject):
+    if index.get("key") != _key(base_url, subject) or not checksums.beside(folder / INDEX).is_file():
         return False
     if subject.digest not in (None, index["sha256"]):
         return False
