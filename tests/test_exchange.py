@@ -65,7 +65,7 @@ def test_an_instance_that_follows_another_one_has_its_graph(
     assert instance.graph("p") == source.graph("p") == {A1, C1}
     assert instance.harvester.look("p") == Look()
     ledger = instance.harvester.instance.ledger
-    taken = [dump["url"] for run in ledger.runs("p") for dump in run.dumps if run.version]
+    taken = [dump.url for run in ledger.runs("p") for dump in run.dumps if run.version]
     assert len(taken) == len(set(taken)) == 4 and sum(url.endswith("/dataset.nq") for url in taken) == 1
     assert whole(instance) == whole(source).replace(source.settings.graph("p"), instance.settings.graph("p"))
     assert instance.proven("p")

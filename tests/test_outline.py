@@ -10,7 +10,7 @@ import pytest
 
 from harvest.catalog.providers import SCHEDULE, Schedule, provider_reports, summaries
 from harvest.config.settings import Settings
-from harvest.ledger import Described, Ledger
+from harvest.ledger import Described, Ledger, RunFacts
 from harvest.model import About, Finding, Outcome, Provider, Source, Validators
 from tests.ledger.samples import NOW, announced, dataset, later, ledger, version
 
@@ -28,22 +28,24 @@ def commit(made: Ledger) -> None:
 
 
 def failed(made: Ledger) -> None:
-    made.end_run(made.start_run("a", later(5), announced(made), "fetch"), Outcome.FAILED, later(6), findings=(FATAL,))
+    made.end_run(
+        made.start_run("a", later(5), announced(made), "fetch"), Outcome.FAILED, later(6), RunFacts(findings=(FATAL,))
+    )
 
 
 def held(made: Ledger) -> None:
     found = announced(made)
-    made.end_run(made.start_run("a", later(5), found), Outcome.HELD, later(6), findings=(FATAL,))
+    made.end_run(made.start_run("a", later(5), found), Outcome.HELD, later(6), RunFacts(findings=(FATAL,)))
     made.announcements.settle(found.id, "held")
 
 
 def odd(made: Ledger) -> None:
-    made.end_run(made.start_run("a", later(5), announced(made)), Outcome.UNCHANGED, later(6), findings=(ODD,))
+    made.end_run(made.start_run("a", later(5), announced(made)), Outcome.UNCHANGED, later(6), RunFacts(findings=(ODD,)))
 
 
 def unreadable(made: Ledger) -> None:
     made.undescribed("a", (FATAL,), NOW, later(30))
-    made.end_run(made.start_run("a", later(5), None), Outcome.FAILED, later(6), findings=(FATAL,))
+    made.end_run(made.start_run("a", later(5), None), Outcome.FAILED, later(6), RunFacts(findings=(FATAL,)))
 
 
 def readable(made: Ledger) -> None:
@@ -118,7 +120,7 @@ def test_trouble_is_told_with_since_when_and_how_often(tmp_path: Path) -> None:
     commit(made)
     for minutes in (10, 20, 30):
         run = made.start_run("a", later(minutes), announced(made), "fetch")
-        made.end_run(run, Outcome.FAILED, later(minutes + 1), findings=(FATAL,))
+        made.end_run(run, Outcome.FAILED, later(minutes + 1), RunFacts(findings=(FATAL,)))
     known = made.overview.of(["a", "unknown"])
     assert known.keys() == {"a"}
     [standing] = known["a"].standings

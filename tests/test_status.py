@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pytest
 from harvest.catalog.providers import SCHEDULE, Schedule, provider_report, provider_reports
 from harvest.catalog.runs import run_report, version_report
 from harvest.config.settings import Settings
-from harvest.ledger import Described, Ledger
+from harvest.ledger import Described, Ledger, RunDump, RunFacts
 from harvest.model import Coverage, Finding, Outcome, Provider, Removals, Source, Validators
 from sparql.reports import to_json
 from tests.ledger.samples import GRAPH, IRI, NOW, announced, capture, dataset, later, ledger, version
@@ -22,7 +22,7 @@ SETTINGS = Settings(graph_base="http://example.org/graph/")
 PROVIDER = Provider("a", Source.VOID, "http://example.org/void.ttl", contact="somebody@example.org", interval=150)
 FATAL = Finding("wash", "cannot be parsed", "http://example.org/a.nt", 3, 4, "<a> <b>", fatal=True)
 ODD = Finding("odd", "something is odd")
-DUMP = {"url": "http://example.org/a.nt", "sha256": "0" * 64, "bytes": 7, "media_type": "text/turtle"}
+DUMP = RunDump("http://example.org/a.nt", "0" * 64, 7, "text/turtle")
 DESIGNED = {
     "name", "graph", "state", "modified", "version", "triples", "last_run", "findings", "next_check",
 }  # fmt: skip
@@ -46,7 +46,7 @@ def run(made: Ledger, outcome: Outcome, *findings: Finding) -> int:
     """A run that ended so, on an announcement that is still there."""
     found = announced(made)
     id = made.start_run("a", NOW, found)
-    made.end_run(id, outcome, later(1), findings=findings, dumps=[DUMP], added=1, removed=2, vanished=3)
+    made.end_run(id, outcome, later(1), RunFacts(findings=findings, dumps=(DUMP,), added=1, removed=2, vanished=3))
     if outcome is Outcome.HELD:
         made.announcements.settle(found.id, "held")
     return id
@@ -103,7 +103,7 @@ def test_a_run_is_told_with_all_that_is_known(made: Ledger) -> None:
         "added": 1,
         "removed": 2,
         "vanished_subjects": 3,
-        "dumps": [DUMP],
+        "dumps": [asdict(DUMP)],
         "findings": [
             {
                 "kind": "wash",
@@ -140,7 +140,7 @@ def test_the_state_is_what_the_provider_is_doing(made: Ledger) -> None:
     assert told(made)["state"] == "idle"
     open_run = made.start_run("a", NOW, announced(made))
     assert told(made)["state"] == "harvesting"
-    made.end_run(open_run, Outcome.FAILED, NOW, findings=(FATAL,))
+    made.end_run(open_run, Outcome.FAILED, NOW, RunFacts(findings=(FATAL,)))
     assert told(made)["state"] == "failing"
     run(made, Outcome.HELD, replace(FATAL, kind="held"))
     assert told(made)["state"] == "held"

@@ -39,7 +39,7 @@ def run_report(run: Run) -> RunReport:
         added=run.added,
         removed=run.removed,
         vanished_subjects=run.vanished,
-        dumps=tuple(DumpReport(**dump | {"url": public(dump["url"])}) for dump in run.dumps),
+        dumps=tuple(DumpReport(public(dump.url), dump.sha256, dump.bytes, dump.media_type) for dump in run.dumps),
         findings=tuple(finding_report(finding) for finding in run.findings),
         steps=tuple(_step(step) for step in run.steps),
     )

@@ -10,7 +10,8 @@ from harvest.ledger.document_rows import Clean, DocumentRecord, hashes_of
 from harvest.ledger.ledger import Ledger
 from harvest.ledger.notifications import Event, Notification
 from harvest.ledger.overview import Known, ProviderOutline
-from harvest.ledger.records import DatasetRecord, ProviderRecord, Request, Run, StepRecord, VersionRecord
+from harvest.ledger.records import DatasetRecord, ProviderRecord, Request, VersionRecord
+from harvest.ledger.run_records import Run, RunDump, RunFacts, StepRecord
 from harvest.ledger.seeds import SeedRecord
 from harvest.ledger.standing import DatasetNow, Waiting
 from harvest.ledger.states import Standing
@@ -31,6 +32,8 @@ __all__ = [
     "ProviderRecord",
     "Request",
     "Run",
+    "RunDump",
+    "RunFacts",
     "SeedRecord",
     "Standing",
     "StepRecord",

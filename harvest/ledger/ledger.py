@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
 from uuid import uuid4
 
 from harvest.ledger.announcements import Announcements
@@ -19,15 +18,10 @@ from harvest.ledger.downloads import Downloads, insert_note
 from harvest.ledger.figures import Figures
 from harvest.ledger.notifications import Notifications
 from harvest.ledger.overview import Overview
-from harvest.ledger.records import (
-    DatasetRecord,
-    ProviderRecord,
-    Run,
-    VersionRecord,
-    stamp,
-)
+from harvest.ledger.records import DatasetRecord, ProviderRecord, VersionRecord, stamp
 from harvest.ledger.requests import Requests
 from harvest.ledger.rows import dataset_of, insert_version, provider_of, run_of, version_of
+from harvest.ledger.run_records import NO_FACTS, Run, RunFacts
 from harvest.ledger.runs import abandon, end_overtaken, end_run, set_run
 from harvest.ledger.seeds import Seeds
 from harvest.ledger.settling import commit_version, set_modified, settle_dataset
@@ -202,26 +196,24 @@ class Ledger:
         with self.database.transaction() as db:
             end_overtaken(db, name, now)
 
-    def end_run(self, id: int, outcome: str, now: datetime, **values: Any) -> None:
-        """
-        File how a run ended.
-
-        `values` are columns of `run`; structures are given as they are and filed as JSON.
-        """
+    def end_run(self, id: int, outcome: str, now: datetime, facts: RunFacts = NO_FACTS) -> None:
+        """File how a run ended, and what else is known of it."""
         with self.database.transaction() as db:
-            end_run(db, id, outcome, now, values)
+            end_run(db, id, outcome, now, facts)
 
-    def note_run(self, id: int, **values: Any) -> None:
-        """File more facts of a run; `values` as for `end_run`."""
+    def note_run(self, id: int, facts: RunFacts) -> None:
+        """File facts of a run that goes on."""
         with self.database.transaction() as db:
-            set_run(db, id, values)
+            set_run(db, id, facts)
 
     def reopen_run(self, id: int) -> None:
         """Have a run go on that ended because its version could not be loaded; the reason is dropped."""
         run = self.run(id)
         if run is not None and run.ended is not None:
             findings = tuple(finding for finding in run.findings if not finding.fatal)
-            self.note_run(id, ended=None, outcome=None, findings=findings)
+            with self.database.transaction() as db:
+                db.execute("UPDATE run SET ended = NULL, outcome = NULL WHERE id = ?", (id,))
+                set_run(db, id, RunFacts(findings=findings))
 
     def file_version(self, version: VersionRecord) -> None:
         """File a version as `loading`: from here on it will be committed, after a crash too."""
@@ -248,14 +240,14 @@ class Ledger:
             db.execute(
                 "DELETE FROM version WHERE provider = ? AND n = ? AND state = 'loading'", (version.provider, version.n)
             )
-            end_run(db, version.run, "failed", now, {"findings": (finding,)})
+            end_run(db, version.run, "failed", now, RunFacts(findings=(finding,)))
 
-    def unchanged(self, announcement: Announcement, run: int, now: datetime, **values: Any) -> None:
+    def unchanged(self, announcement: Announcement, run: int, now: datetime, facts: RunFacts = NO_FACTS) -> None:
         """File that a harvest found nothing new: the dataset's date moves, the version does not."""
         with self.database.transaction() as db:
             settle_dataset(db, announcement, now)
             set_modified(db, announcement.provider, announcement.dataset.modified, now)
-            end_run(db, run, "unchanged", now, values)
+            end_run(db, run, "unchanged", now, facts)
 
     def run_of_dump(self, name: str, digest: str) -> Run | None:
         """The latest run of a provider with a dump of this SHA-256, or None."""

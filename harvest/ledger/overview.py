@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from harvest.ledger.database import Database
-from harvest.ledger.records import DatasetRecord, ProviderRecord, Run, VersionRecord, load_findings, moment
+from harvest.ledger.records import DatasetRecord, ProviderRecord, VersionRecord, load_findings, moment
 from harvest.ledger.rows import dataset_of, provider_of, run_of, version_of
+from harvest.ledger.run_records import Run
 from harvest.ledger.standing import DatasetNow, standing
 from harvest.ledger.states import Standing, Standings
 from harvest.ledger.steps import Steps

@@ -75,68 +75,6 @@ class DatasetRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class StepRecord:
-    """
-    One step of a run.
-
-    Attributes:
-        name: As in `harvest.pipeline.STEPS`, or `wait` between the download and the rest.
-        started: When (aware, UTC); where the one before ended.
-        ended: When, or None while it goes on.
-        broken: Whether the process ended in it; `ended` is then when that was noticed.
-        figures: What it did so far, by name.
-    """
-
-    name: str
-    started: datetime
-    ended: datetime | None
-    broken: bool
-    figures: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """
-    One try at harvesting a dataset, or at reading a description that could not be read.
-
-    Attributes:
-        id: Ascending over all providers.
-        provider: Provider name.
-        announcement: What was tried, or None for a description.
-        started: When (aware, UTC).
-        ended: When, or None while it runs.
-        outcome: committed, unchanged, held or failed; None while it runs.
-        dataset: Dataset IRI, or None.
-        modified: Its dcterms:modified, or None.
-        coverage: full or partial, or None.
-        version: The version it made, or None.
-        added: Triples added, or that would be when held.
-        removed: Triples removed, or that would be when held.
-        vanished: Subjects that the graph had and a full input lacks.
-        dumps: JSON objects with url, sha256, bytes, media_type.
-        findings: What was noticed.
-        steps: What it did, in order.
-    """
-
-    id: int
-    provider: str
-    announcement: int | None
-    started: datetime
-    ended: datetime | None
-    outcome: str | None
-    dataset: str | None
-    modified: datetime | None
-    coverage: str | None
-    version: int | None
-    added: int
-    removed: int
-    vanished: int
-    dumps: tuple[dict[str, Any], ...]
-    findings: tuple[Finding, ...]
-    steps: tuple[StepRecord, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class VersionRecord:
     """
     One version of a provider's graph.

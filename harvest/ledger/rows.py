@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import asdict
 from typing import Any
@@ -10,8 +9,6 @@ from typing import Any
 from harvest.ledger.records import (
     DatasetRecord,
     ProviderRecord,
-    Run,
-    StepRecord,
     VersionRecord,
     load_about,
     load_captures,
@@ -20,6 +17,7 @@ from harvest.ledger.records import (
     moment,
     stamp,
 )
+from harvest.ledger.run_records import Run, StepRecord, load_dumps
 from harvest.model import Announcement, Coverage, Validators
 
 
@@ -72,7 +70,7 @@ def run_of(row: sqlite3.Row, steps: tuple[StepRecord, ...] = ()) -> Run:
     for name in ("started", "ended", "modified"):
         values[name] = moment(values[name])
     values["findings"] = load_findings(values["findings"])
-    values["dumps"] = tuple(json.loads(values["dumps"]))
+    values["dumps"] = load_dumps(values["dumps"])
     return Run(**values, steps=steps)
 
 

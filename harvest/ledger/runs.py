@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from harvest.ledger.attempts import mend_dataset, note_attempt
-from harvest.ledger.records import dump_findings, stamp
+from harvest.ledger.records import stamp
+from harvest.ledger.run_records import RunFacts, dump_facts
 from harvest.ledger.steps import end_step
 from harvest.model import Finding, Outcome
 
@@ -21,24 +21,23 @@ WAIT: Final = "wait"
 """The step of a run whose dumps are filed and whose turn has not come: it goes on after a restart."""
 
 
-def end_run(db: sqlite3.Connection, id: int, outcome: str, now: datetime, values: dict[str, Any]) -> None:
+def end_run(db: sqlite3.Connection, id: int, outcome: str, now: datetime, facts: RunFacts) -> None:
     """End a run and its last step; its outcome is that of the last try at its dataset."""
-    _close_run(db, id, outcome, now, values)
+    _close_run(db, id, outcome, now, facts)
     note_attempt(db, id)
 
 
-def _close_run(db: sqlite3.Connection, id: int, outcome: str, now: datetime, values: dict[str, Any]) -> None:
-    set_run(db, id, {"ended": stamp(now), "outcome": outcome} | values)
+def _close_run(db: sqlite3.Connection, id: int, outcome: str, now: datetime, facts: RunFacts) -> None:
+    set_run(db, id, facts)
+    db.execute("UPDATE run SET ended = ?, outcome = ? WHERE id = ?", (stamp(now), outcome, id))
     end_step(db, id, now)
 
 
-def set_run(db: sqlite3.Connection, id: int, values: dict[str, Any]) -> None:
-    """Set columns of a run; structures are filed as JSON."""
-    columns = {}
-    for name, value in values.items():
-        columns[name] = dump_findings(value) if name == "findings" else value
-        if name == "dumps":
-            columns[name] = json.dumps(value)
+def set_run(db: sqlite3.Connection, id: int, facts: RunFacts) -> None:
+    """File facts of a run."""
+    columns = dump_facts(facts)
+    if not columns:
+        return
     assignments = ", ".join(f"{name} = ?" for name in columns)
     db.execute(f"UPDATE run SET {assignments} WHERE id = ?", (*columns.values(), id))
 
@@ -52,14 +51,14 @@ def end_overtaken(db: sqlite3.Connection, name: str, now: datetime) -> None:
         (name, WAIT),
     ).fetchall()
     for row in rows:
-        _close_run(db, row["id"], Outcome.UNCHANGED, now, {"findings": (OVERTAKEN,)})
+        _close_run(db, row["id"], Outcome.UNCHANGED, now, RunFacts(findings=(OVERTAKEN,)))
 
 
 def end_skipped(db: sqlite3.Connection, announcement: int, now: datetime) -> None:
     """End the run of an announcement that was dropped while it waited; its dataset fails no more for it."""
     rows = db.execute("SELECT id FROM run WHERE announcement = ? AND ended IS NULL", (announcement,)).fetchall()
     for row in rows:
-        _close_run(db, row["id"], Outcome.UNCHANGED, now, {"findings": (SKIPPED,)})
+        _close_run(db, row["id"], Outcome.UNCHANGED, now, RunFacts(findings=(SKIPPED,)))
     key = db.execute("SELECT provider, iri FROM announcement WHERE id = ?", (announcement,)).fetchone()
     mend_dataset(db, key["provider"], key["iri"])
 
@@ -77,5 +76,5 @@ def abandon(db: sqlite3.Connection, now: datetime) -> int:
     ).fetchall()
     for row in rows:
         end_step(db, row["id"], now, broken=True)
-        end_run(db, row["id"], Outcome.FAILED, now, {"findings": (INTERRUPTED,)})
+        end_run(db, row["id"], Outcome.FAILED, now, RunFacts(findings=(INTERRUPTED,)))
     return len(rows)

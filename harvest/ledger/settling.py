@@ -6,6 +6,7 @@ import sqlite3
 from datetime import UTC, datetime
 
 from harvest.ledger.records import VersionRecord, dump_captures, stamp
+from harvest.ledger.run_records import RunFacts
 from harvest.ledger.runs import end_overtaken, end_run
 from harvest.ledger.watches import settle
 from harvest.model import AHEAD, RULES, Announcement, Coverage, Outcome
@@ -32,8 +33,8 @@ def commit_version(
     if announcement is not None:
         settle_dataset(db, announcement, now)
         apply_again(db, announcement)
-    counts = {"version": version.n, "added": version.added, "removed": version.removed}
-    end_run(db, version.run, Outcome.COMMITTED, now, counts)
+    facts = RunFacts(version=version.n, added=version.added, removed=version.removed)
+    end_run(db, version.run, Outcome.COMMITTED, now, facts)
 
 
 def settle_dataset(db: sqlite3.Connection, announcement: Announcement, now: datetime) -> None:

@@ -23,7 +23,8 @@ from datetime import datetime
 from typing import Final
 
 from harvest.ledger.database import Database
-from harvest.ledger.records import StepRecord, moment
+from harvest.ledger.records import moment
+from harvest.ledger.run_records import StepRecord
 from harvest.ledger.runs import WAIT
 from harvest.ledger.standing import OPEN, Waiting, waiting_of
 from harvest.ledger.steps import step_of

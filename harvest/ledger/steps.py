@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from harvest.ledger.database import Database
-from harvest.ledger.records import StepRecord, moment, stamp
+from harvest.ledger.records import moment, stamp
+from harvest.ledger.run_records import StepRecord
 
 Figure = int | str
 

@@ -9,6 +9,7 @@ from typing import Final
 import structlog
 
 from harvest.errors import HarvestError, StoppedError, StorageError, unusable
+from harvest.ledger import RunFacts
 from harvest.model import Announcement, Finding, Outcome
 from harvest.pipeline.harvest.look import Look, as_finding, undescribed
 from harvest.pipeline.instance import Instance
@@ -66,7 +67,7 @@ def file_stuck(instance: Instance, name: str, finding: Finding) -> None:
         run = instance.ledger.run(version.run)
         if version.provider == name and run is not None and run.ended is None:
             findings = (*(found for found in run.findings if not found.fatal), finding)
-            instance.ledger.end_run(run.id, Outcome.FAILED, instance.clock(), findings=findings)
+            instance.ledger.end_run(run.id, Outcome.FAILED, instance.clock(), RunFacts(findings=findings))
 
 
 def _file_trouble(instance: Instance, name: str, announcement: Announcement | None, finding: Finding) -> None:
@@ -80,7 +81,7 @@ def _file_trouble(instance: Instance, name: str, announcement: Announcement | No
         ledger.announcements.postpone(announcement.id, now, finding)
         run = ledger.run_of(announcement.id)
         if run is not None and run.ended is None:
-            ledger.end_run(run.id, Outcome.FAILED, now, findings=(*run.findings, finding))
+            ledger.end_run(run.id, Outcome.FAILED, now, RunFacts(findings=(*run.findings, finding)))
 
 
 def filed_look(instance: Instance, name: str, found: Look, troubles: list[Finding]) -> Look:

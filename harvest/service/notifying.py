@@ -189,5 +189,5 @@ _WITH_REASON: Final = (Event.FAILING, Event.HELD)
 
 def _receipts(page: str, run: Run | None) -> tuple[str, ...]:
     """The addresses of the receipts of a run's dumps."""
-    digests = dict.fromkeys(dump["sha256"] for dump in run.dumps if dump["sha256"]) if run else {}
+    digests = dict.fromkeys(dump.sha256 for dump in run.dumps) if run else {}
     return tuple(f"{page}/receipts/{digest}" for digest in digests)

@@ -10,7 +10,7 @@ from pathlib import Path
 from harvest.catalog.instance import InstanceCatalog
 from harvest.catalog.providers import SCHEDULE, Schedule
 from harvest.config.settings import Settings
-from harvest.ledger import Clean, Database, Decided, Described, Ledger
+from harvest.ledger import Clean, Database, Decided, Described, Ledger, RunDump, RunFacts
 from harvest.model import (
     About,
     Announcement,
@@ -59,7 +59,7 @@ HELD = Finding("held", "900 of 1,000 triples would go", fatal=True)
 ABOUT = About(
     "http://d.example/#good", "Ships", "All.", "http://l.example/", "We", "http://d.example/", ("http://d.example/1",)
 )
-DUMP = {"url": "http://me:pw@d.example/good.nt", "sha256": "0" * 64, "bytes": 7, "media_type": "text/turtle"}
+DUMP = RunDump("http://me:pw@d.example/good.nt", "0" * 64, 7, "text/turtle")
 SHA256 = "5" * 64
 
 
@@ -117,7 +117,7 @@ def _commit(ledger: Ledger, name: str, n: int, what: Dataset) -> None:
     made = replace(made, dataset=what.iri, coverage=what.coverage.value)
     ledger.file_version(made)
     ledger.figures.put(name, n, Statistics(1000 * n, 5, {"http://p/b": 7, "http://p/a": 7}, {"http://c/": 3}))
-    ledger.note_run(run, dumps=[DUMP], findings=(ODD,))
+    ledger.note_run(run, RunFacts(dumps=(DUMP,), findings=(ODD,)))
     filed = replace(found, captures=(_capture(what.dumps[0]),))
     ledger.commit_version(made, filed, later(10 * n + 1))
 
@@ -136,11 +136,11 @@ def _mixed(ledger: Ledger) -> None:
     for minutes in (30, 40):
         run = ledger.start_run("mixed", later(minutes), wrong, "wash")
         ledger.announcements.postpone(wrong.id, later(minutes + 1), WRONG)
-        ledger.end_run(run, Outcome.FAILED, later(minutes + 1), findings=(WRONG, ODD), dumps=[DUMP])
+        ledger.end_run(run, Outcome.FAILED, later(minutes + 1), RunFacts(findings=(WRONG, ODD), dumps=(DUMP,)))
     guarded = _announced(ledger, "mixed", held, 50)
     run = ledger.start_run("mixed", later(50), guarded, "revise")
     ledger.announcements.hold(guarded.id, later(51), HELD, "f" * 64)
-    ledger.end_run(run, Outcome.HELD, later(51), findings=(HELD,), added=1, removed=900, vanished=3)
+    ledger.end_run(run, Outcome.HELD, later(51), RunFacts(findings=(HELD,), added=1, removed=900, vanished=3))
     _announced(ledger, "mixed", early, 60)
     _announced(ledger, "mixed", late, 61)
     ledger.damages.add("mixed", Finding("damaged", "changes/000001.nqud.gz is damaged", fatal=True))
@@ -149,7 +149,7 @@ def _mixed(ledger: Ledger) -> None:
 def _others(ledger: Ledger) -> None:
     """A description that cannot be read; a harvest that goes on; a provider that left the registry."""
     ledger.undescribed("broken", (replace(WRONG, kind="status"),), later(100), later(130))
-    ledger.end_run(ledger.start_run("broken", later(99), None), Outcome.FAILED, later(100), findings=(WRONG,))
+    ledger.end_run(ledger.start_run("broken", later(99), None), Outcome.FAILED, later(100), RunFacts(findings=(WRONG,)))
     _commit(ledger, "busy", 1, _dataset("busy"))
     run = ledger.start_run("busy", later(110), _announced(ledger, "busy", _dataset("busy", 3), 110), "fetch")
     ledger.steps.record(run, {"bytes": 7, "of_bytes": 9})

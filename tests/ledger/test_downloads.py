@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harvest.ledger import Database, Ledger
+from harvest.ledger import Database, Ledger, RunDump, RunFacts
 from harvest.ledger.downloads import Downloads, LogRecord
 from harvest.model import Announcement, Capture, Coverage, Dataset, Download, Note, Validators
 
@@ -96,7 +96,7 @@ def test_bytes_that_were_harvested_are_needed(ledger: Ledger) -> None:
     announcement = Announcement("p", Dataset("http://x/d", ("http://x/a",)), START)
     for outcome, digest in (("committed", "a"), ("unchanged", "b"), ("failed", "c")):
         run = ledger.start_run("p", START, announcement)
-        ledger.end_run(run, outcome, START, dumps=[{"sha256": digest * 64}])
+        ledger.end_run(run, outcome, START, RunFacts(dumps=(RunDump("http://d.example/a.nt", digest * 64, 7, None),)))
     assert ledger.downloads.needed() == {"a" * 64, "b" * 64}
 
 

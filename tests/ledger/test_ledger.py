@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from harvest.ledger import Database, Described, Ledger, StepRecord
+from harvest.ledger import Database, Described, Ledger, RunDump, RunFacts, StepRecord
 from harvest.ledger.requests import BROKEN_OFF, UPDATE
 from harvest.model import Coverage, Finding, Note, Outcome, Validators
 from tests.ledger.samples import GRAPH, IRI, NOW, announced, capture, dataset, later, ledger, version
 
 FINDING = Finding("wash", "cannot be parsed", "http://example.org/é.nt", 3, 4, "<a> <b>", fatal=True)
-DUMP = {"url": "http://example.org/é.nt", "sha256": "0" * 64, "bytes": 7, "media_type": None}
+DUMP = RunDump("http://example.org/é.nt", "0" * 64, 7, None)
 
 
 @pytest.fixture
@@ -77,9 +77,9 @@ def test_a_run_comes_back_as_it_was_filed(made: Ledger) -> None:
     found = announced(made)
     id = made.start_run("a", NOW, found)
     assert [run.ended for run in made.runs("a")] == [None]
-    made.note_run(id, dumps=[DUMP], vanished=4)
+    made.note_run(id, RunFacts(dumps=(DUMP,), vanished=4))
     made.steps.begin(id, "wash", NOW)
-    made.end_run(id, Outcome.HELD, later(1), added=5, removed=6, findings=(FINDING,))
+    made.end_run(id, Outcome.HELD, later(1), RunFacts(added=5, removed=6, findings=(FINDING,)))
     run = made.run(id)
     assert run is not None
     assert (run.provider, run.announcement, run.started, run.ended) == ("a", found.id, NOW, later(1))
@@ -189,7 +189,7 @@ def test_an_unchanged_harvest_moves_the_date_and_not_the_version(made: Ledger) -
     commit(made, 1)
     found = announced(made, "a", dataset(modified=later(60)))
     run = made.start_run("a", later(61), found)
-    made.unchanged(found, run, later(62), vanished=2, findings=(FINDING,))
+    made.unchanged(found, run, later(62), RunFacts(vanished=2, findings=(FINDING,)))
     record, settled, ended = made.provider("a"), made.dataset("a", IRI), made.run(run)
     assert record is not None
     assert settled is not None

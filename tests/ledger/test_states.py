@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harvest.ledger import Database, Ledger, Standing
+from harvest.ledger import Database, Ledger, RunFacts, Standing
 from harvest.ledger.schema import MIGRATIONS
 from harvest.ledger.states import worst
 from harvest.model import Announcement, Coverage, Finding, Outcome, State
@@ -35,7 +35,7 @@ def ended(made: Ledger, found: Announcement, outcome: Outcome, minute: float = 1
         made.announcements.hold(found.id, later(minute + 1), FATAL)
     else:
         made.announcements.settle(found.id, "done")
-    made.end_run(run, outcome, later(minute + 1), findings=(FATAL,))
+    made.end_run(run, outcome, later(minute + 1), RunFacts(findings=(FATAL,)))
     return run
 
 
@@ -66,7 +66,7 @@ def test_the_worst_dataset_is_what_the_provider_is(made: Ledger) -> None:
     assert (standings(made)[OTHER].state, state(made)) == (State.HARVESTING, State.HARVESTING)
     ended(made, seen(made, ONE), Outcome.HELD)
     assert (standings(made)[ONE].state, state(made)) == (State.HELD, State.HELD)
-    made.end_run(run, Outcome.FAILED, later(3), findings=(FATAL,))
+    made.end_run(run, Outcome.FAILED, later(3), RunFacts(findings=(FATAL,)))
     assert (standings(made)[OTHER].state, state(made)) == (State.FAILING, State.FAILING)
 
 

@@ -78,7 +78,7 @@ def prepared(server: ProviderServer, tmp_path_factory: pytest.TempPathFactory) -
     )
     [dump] = ledger.runs("q")[0].dumps
     logs = [record.digest for record in reversed(ledger.downloads.logs())]
-    found = {"capture": dump["sha256"], "clean": clean, "first log": logs[0], "last log": logs[-1]}
+    found = {"capture": dump.sha256, "clean": clean, "first log": logs[0], "last log": logs[-1]}
     instance.close()
     return instance.folder, found
 

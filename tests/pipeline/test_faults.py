@@ -145,10 +145,10 @@ def test_a_damaged_change_is_found_by_verify(
     changes = instance.settings.data_dir / "providers" / "p" / "changes"
     (changes / "000002.nqud.gz").write_bytes((changes / "000001.nqud.gz").read_bytes())
     [dump] = instance.harvester.instance.ledger.runs("p")[0].dumps
-    instance.harvester.instance.content.path(dump["sha256"]).write_bytes(b"damaged")
+    instance.harvester.instance.content.path(dump.sha256).write_bytes(b"damaged")
     proofs = {proof.what: proof for proof in instance.harvester.prove("p")}
     assert not proofs["changes"].holds and "adds a statement that is there" in proofs["changes"].detail
-    assert not proofs["content"].holds and dump["sha256"] in proofs["content"].detail
+    assert not proofs["content"].holds and dump.sha256 in proofs["content"].detail
     assert proofs["store"].holds
 
 

@@ -86,7 +86,7 @@ def test_runs_versions_and_dumps_hang_together(
                   prov:startedAtTime ?start ; prov:endedAtTime ?end ; prov:used ?dump .
              ?dump dcat:downloadURL ?url ; spdx:checksumValue ?digest . } ORDER BY ?version""",
     )
-    digests = [run.dumps[0]["sha256"] for run in reversed(instance.harvester.instance.ledger.runs("p"))]
+    digests = [run.dumps[0].sha256 for run in reversed(instance.harvester.instance.ledger.runs("p"))]
     assert rows == [
         ("1", "1", "0", provider.url + "/1.ttl", digests[0]),
         ("2", "1", "1", provider.url + "/2.ttl", digests[1]),

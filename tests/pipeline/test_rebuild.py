@@ -119,7 +119,7 @@ def test_bytes_that_are_missing_are_named(
     harvested(instance, provider)
     graph = instance.graph("p")
     content = instance.harvester.instance.content
-    digest = instance.harvester.instance.ledger.runs("p")[1].dumps[0]["sha256"]
+    digest = instance.harvester.instance.ledger.runs("p")[1].dumps[0].sha256
     content.path(digest).unlink()
     provider.pages.clear()
     with pytest.raises(StorageError, match=rf"version 3 of p was made of .*/3\.ttl as {digest}"):
@@ -136,7 +136,7 @@ def test_bytes_that_changed_give_another_version_and_nothing_is_put_in_place(
     registered()
     harvested(instance, provider)
     graph = instance.graph("p")
-    digest = instance.harvester.instance.ledger.runs("p")[-1].dumps[0]["sha256"]
+    digest = instance.harvester.instance.ledger.runs("p")[-1].dumps[0].sha256
     instance.harvester.instance.content.path(digest).write_text(ttl(A1))
     provider.pages.clear()
     made = instance.harvester.rebuild("p")

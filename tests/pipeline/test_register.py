@@ -32,7 +32,7 @@ def test_a_dump_has_a_record_that_says_what_became_of_it(
     assert record is not None
     assert (record.status, record.format, record.encoding, record.newline) == (Status.PARSED, "Turtle", "utf-8", "LF")
     assert (record.statements, record.dropped, record.lines, record.whole) == (2, 0, 2, True)
-    assert record.sha256 == ledger.runs("p")[0].dumps[0]["sha256"]
+    assert record.sha256 == ledger.runs("p")[0].dumps[0].sha256
     assert [hop["status"] for hop in record.http] == [200]
 
 

@@ -291,6 +291,6 @@ def test_a_break_neither_skips_nor_repeats_a_diff(
     feed.change(B1, C1)
     assert outcomes(instance) == ["committed"]
     assert instance.graph("p") == {B1, C1}
-    applied = [dump["url"] for run in instance.harvester.instance.ledger.runs("p") for dump in run.dumps if run.version]
+    applied = [dump.url for run in instance.harvester.instance.ledger.runs("p") for dump in run.dumps if run.version]
     assert len(applied) == len(set(applied)) == 4
     assert instance.harvester.look("p") == Look() and instance.proven("p")

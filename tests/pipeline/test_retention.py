@@ -130,8 +130,8 @@ def test_logs_can_be_made_again_when_the_past_is_gone(old: TemporaryInstance) ->
         old.harvester.instance.content.path(record.digest).unlink()
     assert all(mended.mended for mended in old.harvester.maintenance.mend())
     assert [rebuilt.same for rebuilt in old.harvester.rebuild("p", check=True)] == [True, True]
-    assert {d["sha256"] for run in ledger_of(old).runs("p") for d in run.dumps} <= needed
-    assert {d["sha256"] for run in ledger_of(old).runs("p") for d in run.dumps} <= ledger_of(old).downloads.needed()
+    assert {d.sha256 for run in ledger_of(old).runs("p") for d in run.dumps} <= needed
+    assert {d.sha256 for run in ledger_of(old).runs("p") for d in run.dumps} <= ledger_of(old).downloads.needed()
 
 
 def test_earlier_documents_go_and_the_newest_stay(old: TemporaryInstance) -> None:

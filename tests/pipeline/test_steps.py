@@ -59,8 +59,8 @@ def test_steps_tell_what_they_did(
     instance.tick("p")
     run = latest(instance)
     did = {step.name: step.figures for step in run.steps}
-    assert did["fetch"] == {"dumps": 1, "bytes": run.dumps[0]["bytes"]}
-    assert did["wash"] == {"files": 1, "bytes": run.dumps[0]["bytes"], "triples": 2}
+    assert did["fetch"] == {"dumps": 1, "bytes": run.dumps[0].bytes}
+    assert did["wash"] == {"files": 1, "bytes": run.dumps[0].bytes, "triples": 2}
     assert {"added": 1, "removed": 1}.items() <= did["revise"].items()
     assert did["file-change"]["bytes"] > 0
     assert did["load"] == {"triples": 2}
@@ -90,7 +90,7 @@ def test_a_download_that_goes_on_tells_how_far_it_is(
     received = [figures["bytes"] for figures in heard if "of_bytes" in figures]
     assert len(received) > 5
     assert received == sorted(received)
-    assert received[-1] == latest(instance).dumps[0]["bytes"]
+    assert received[-1] == latest(instance).dumps[0].bytes
     instance.close()
     assert not (instance.settings.data_dir / "ledger.sqlite-wal").exists(), "a thread has left the ledger open"
 

@@ -77,7 +77,7 @@ def test_an_update_makes_a_version_of_a_graph_that_nobody_harvested(notes: Tempo
     assert graph == GRAPH
     run = notes.harvester.instance.ledger.run(written.run or 0)
     assert run is not None and (run.outcome, run.version, run.findings) == ("committed", 1, ())
-    assert [dump["url"] for dump in run.dumps] == [GRAPH]
+    assert [dump.url for dump in run.dumps] == [GRAPH]
     assert notes.proven("notes")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harvest.ledger import Described
+from harvest.ledger import Described, RunDump, RunFacts
 from harvest.model import About, Finding, Outcome, Validators
 from tests.ledger.samples import later
 from tests.web.told import Shape, Told, told
@@ -58,14 +58,14 @@ def test_what_the_description_says_is_shown(instance: Told) -> None:
 def test_an_address_that_no_browser_opens_is_no_link(instance: Told) -> None:
     """Dumps may be named by hash, and a description may say anything."""
     run = instance.ledger.start_run("a", later(700), instance.announced("a"), "check")
-    dump = {"url": f"hash://sha256/{'0' * 64}", "sha256": "0" * 64, "bytes": 7, "media_type": None}
-    instance.ledger.end_run(run, Outcome.UNCHANGED, later(701), dumps=[dump])
+    dump = RunDump(f"hash://sha256/{'0' * 64}", "0" * 64, 7, None)
+    instance.ledger.end_run(run, Outcome.UNCHANGED, later(701), RunFacts(dumps=(dump,)))
     evil = About("http://d.example/a#d", homepage="javascript:alert(1)", licence="javascript://x/%0aalert(1)")
     read = Described("http://d.example/a/void.ttl", "f" * 64, Validators(), (), (evil,))
     instance.ledger.described.file("a", read, later(702))
     for path in ("/providers/a", f"/providers/a/runs/{run}"):
         page = instance.page(path)
-        assert dump["url"] in page.text
+        assert dump.url in page.text
         assert not [a for a in Shape(page.text).addresses if a.startswith(("hash:", "javascript:"))]
 
 
@@ -125,7 +125,7 @@ def test_the_runs_say_what_was_found_three_of_each_and_how_many_more(instance: T
         BAD,
         *(Finding("recoded", f"It was read as latin-{n}. More of it.", "http://d.example/a.nt") for n in range(1, 6)),
     )
-    instance.ledger.end_run(run, Outcome.FAILED, later(801), findings=found)
+    instance.ledger.end_run(run, Outcome.FAILED, later(801), RunFacts(findings=found))
     table = instance.page("/providers/a").text.split('id="runs"')[1]
     row = next(part for part in table.split("<tr") if f"/runs/{run}" in part)
     column = row.rsplit("<td", 1)[1]
@@ -165,7 +165,7 @@ def test_each_dataset_is_shown_with_its_state_and_what_to_do(instance: Told) -> 
     found = instance.announced("new")
     run = instance.ledger.start_run("new", later(5), found, "fetch")
     instance.ledger.announcements.postpone(found.id, later(6), BAD)
-    instance.ledger.end_run(run, Outcome.FAILED, later(6), findings=(BAD,))
+    instance.ledger.end_run(run, Outcome.FAILED, later(6), RunFacts(findings=(BAD,)))
     text = instance.page("/providers/new").text
     section = text[text.index('id="datasets"') : text.index('id="versions"')]
     assert "http://d.example/new#d" in section and "state failing" in section

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harvest.ledger import RunFacts
 from harvest.model import Finding, Layout, Outcome
 from sparql.reports import StepReport
 from sparql.web.runs import did, steps
@@ -52,7 +53,7 @@ def test_a_run_that_ended_needs_no_script(instance: Told) -> None:
     """It does not change any more; its outcome and findings are told."""
     run = begun(instance)
     finding = Finding("wash", "It does not parse.", "http://d.example/a.nt", 3, 4, "<a>", fatal=True)
-    instance.ledger.end_run(run, Outcome.FAILED, later(3), findings=(finding,))
+    instance.ledger.end_run(run, Outcome.FAILED, later(3), RunFacts(findings=(finding,)))
     text = instance.page(f"/providers/a/runs/{run}").text
     assert "run.js" not in text
     assert "It does not parse." in text

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from harvest.catalog.instance import InstanceCatalog
 from harvest.catalog.providers import SCHEDULE, Schedule
 from harvest.config.settings import Settings
-from harvest.ledger import Database, Ledger
+from harvest.ledger import Database, Ledger, RunFacts
 from harvest.model import Announcement, Dataset, Finding, Outcome
 from sparql.query.limits import QueryLimits
 from sparql.web.app import create_pages
@@ -62,7 +62,7 @@ class Told:
     def fail(self, name: str, minutes: float, finding: Finding) -> int:
         """A run of a minute that failed."""
         run = self.ledger.start_run(name, later(minutes), self.announced(name), "fetch")
-        self.ledger.end_run(run, Outcome.FAILED, later(minutes + 1), findings=(finding,))
+        self.ledger.end_run(run, Outcome.FAILED, later(minutes + 1), RunFacts(findings=(finding,)))
         return run
 
 

@@ -58,7 +58,7 @@ def harvest(instance: Instance, announcement: Announcement, provider: Provider) 
         outcome = _unchanged(job, 0) if _changes_nothing(job) else _harvested(job)
     except StoppedError as error:
         job.findings.append(Finding("interrupted", error.message))
-        instance.ledger.end_run(job.run, Outcome.FAILED, instance.clock(), **job.facts())
+        instance.ledger.end_run(job.run, Outcome.FAILED, instance.clock(), job.facts())
         raise
     except HarvestError as error:
         if is_stuck(instance, provider.name):
@@ -96,8 +96,8 @@ def _begun(instance: Instance, announcement: Announcement) -> RunProgress:
 
 
 def _unchanged(job: Harvest, vanished: int) -> Outcome:
-    facts = job.facts() | {"vanished": vanished}
-    job.instance.ledger.unchanged(job.announcement, job.run, job.instance.clock(), **facts)
+    facts = job.facts(vanished=vanished)
+    job.instance.ledger.unchanged(job.announcement, job.run, job.instance.clock(), facts)
     return Outcome.UNCHANGED
 
 
@@ -122,7 +122,7 @@ def _harvested(job: Harvest) -> Outcome:
         if _too_much(job, delta):
             return _held(job, revision)
         triples = job.record.triples + delta.added_triples - delta.removed_triples
-        job.instance.ledger.note_run(job.run, **job.facts(), vanished=revision.vanished)
+        job.instance.ledger.note_run(job.run, job.facts(vanished=revision.vanished))
         made = Inputs(tuple(documents), job.mirrored, origin_of(job).inherits)
         candidate = Candidate(job.announcement, job.run, delta, snapshot, revision.input, triples, made)
         commit(job.instance, candidate, room, job.progress)
@@ -212,10 +212,10 @@ def _held(job: Harvest, revision: Revision) -> Outcome:
     )
     finding = Finding("held", message, job.announcement.dataset.iri, fatal=True)
     job.findings.insert(0, finding)
-    counts = {"added": delta.added_triples, "removed": delta.removed_triples, "vanished": revision.vanished}
+    facts = job.facts(added=delta.added_triples, removed=delta.removed_triples, vanished=revision.vanished)
     input = repeat.input_digest(capture for _, capture in captures_of(job))
     job.instance.ledger.announcements.hold(job.announcement.id, job.instance.clock(), finding, input)
-    job.instance.ledger.end_run(job.run, Outcome.HELD, job.instance.clock(), **job.facts(), **counts)
+    job.instance.ledger.end_run(job.run, Outcome.HELD, job.instance.clock(), facts)
     return Outcome.HELD
 
 
@@ -226,5 +226,5 @@ def _failed(job: Harvest, error: HarvestError) -> Outcome:
         job.instance.ledger.announcements.settle(job.announcement.id, "failed")
     else:
         job.instance.ledger.announcements.postpone(job.announcement.id, job.instance.clock(), job.findings[0])
-    job.instance.ledger.end_run(job.run, Outcome.FAILED, job.instance.clock(), **job.facts())
+    job.instance.ledger.end_run(job.run, Outcome.FAILED, job.instance.clock(), job.facts())
     return Outcome.FAILED

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from harvest.ledger import ProviderRecord
+from harvest.ledger import ProviderRecord, RunDump, RunFacts
 from harvest.model import Announcement, Capture, Coverage, Document, Finding, Provider, Source
 from harvest.pipeline.harvest import changes, mirroring, older_names
 from harvest.pipeline.instance import Instance
@@ -61,13 +60,11 @@ class Harvest:
         """
         return changes.are_changes(self.announcement.captures)
 
-    def facts(self) -> dict[str, Any]:
-        """What the ledger files of the run, whatever its outcome."""
-        dumps = [
-            {"url": c.url, "sha256": c.digest, "bytes": c.length, "media_type": c.media_type}
-            for c in self.announcement.captures
-        ]
-        return {"dumps": dumps, "findings": tuple(self.findings)}
+    def facts(self, *, added: int | None = None, removed: int | None = None, vanished: int | None = None) -> RunFacts:
+        """What the ledger files of the run, whatever its outcome; counts where they are known."""
+        dumps = tuple(RunDump(c.url, c.digest, c.length, c.media_type) for c in self.announcement.captures if c.digest)
+        findings = tuple(self.findings)
+        return RunFacts(added=added, removed=removed, vanished=vanished, dumps=dumps, findings=findings)
 
 
 def captures_of(job: Harvest) -> list[tuple[str | None, Capture]]:

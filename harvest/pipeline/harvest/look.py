@@ -14,7 +14,7 @@ from harvest.discover.refusal import refusal
 from harvest.discover.void import read_description
 from harvest.errors import DescriptionError, FetchError, HarvestError, WashError
 from harvest.fetch.client import Fetched
-from harvest.ledger import Described, ProviderRecord
+from harvest.ledger import Described, ProviderRecord, RunFacts
 from harvest.ledger.ahead import try_provider_now
 from harvest.ledger.announcements import backoff
 from harvest.model import Coverage, Dataset, Description, Finding, Limits, Provider, Source, Validators
@@ -170,7 +170,7 @@ def undescribed(instance: Instance, name: str, finding: Finding) -> Finding:
     instance.ledger.undescribed(name, (finding,), now, now + backoff(record.failures if record else 0))
     if finding not in before:
         run = instance.ledger.start_run(name, now, None)
-        instance.ledger.end_run(run, "failed", now, findings=(finding,))
+        instance.ledger.end_run(run, "failed", now, RunFacts(findings=(finding,)))
     return finding
 
 

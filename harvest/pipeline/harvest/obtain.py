@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harvest.errors import HarvestError
 from harvest.fetch.client import Fetched
-from harvest.ledger import Database
+from harvest.ledger import Database, RunFacts
 from harvest.ledger.runs import SKIPPED
 from harvest.model import Announcement, Capture, Finding, Outcome, Provider, Source
 from harvest.pipeline.harvest import pages
@@ -48,7 +48,7 @@ def obtain(instance: Instance, announcement: Announcement, provider: Provider) -
     if state == "superseded":
         instance.ledger.end_overtaken(announcement.provider, instance.clock())
     elif state == "skipped":
-        instance.ledger.end_run(run, Outcome.UNCHANGED, instance.clock(), findings=(SKIPPED,))
+        instance.ledger.end_run(run, Outcome.UNCHANGED, instance.clock(), RunFacts(findings=(SKIPPED,)))
     return None
 
 
@@ -114,5 +114,5 @@ def _failed(instance: Instance, announcement: Announcement, error: HarvestError,
     finding = as_finding(error)
     now = instance.clock()
     instance.ledger.announcements.postpone(announcement.id, now, finding)
-    instance.ledger.end_run(run, "failed", now, findings=(finding,))
+    instance.ledger.end_run(run, "failed", now, RunFacts(findings=(finding,)))
     return finding

@@ -18,7 +18,7 @@ def failed_before(instance: Instance, announcement: Announcement) -> bool:
     before = next((run for run in mine if run.ended is not None), None)
     if before is None or before.outcome != Outcome.FAILED or not any(f.kind == "wash" for f in before.findings):
         return False
-    if [dump["sha256"] for dump in before.dumps] != _digests(announcement.captures):
+    if [dump.sha256 for dump in before.dumps] != _digests(announcement.captures):
         return False
     for run in mine:
         if run.ended is None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from harvest.errors import HarvestError
 from harvest.fetch.client import Fetched
+from harvest.ledger import RunFacts
 from harvest.ledger.announcements import backoff
 from harvest.ledger.watches import DAY, Next, WatchedDataset, is_blind
 from harvest.model import Capture, Finding, Provider, Validators, Watch
@@ -153,7 +154,7 @@ def _failed(instance: Instance, name: str, watched: WatchedDataset, error: Harve
     if not finding.fatal:
         return finding
     run = instance.ledger.start_run(name, now, None)
-    instance.ledger.end_run(run, "failed", now, findings=(finding,), dataset=watched.dataset.iri)
+    instance.ledger.end_run(run, "failed", now, RunFacts(findings=(finding,), dataset=watched.dataset.iri))
     return finding
 
 

@@ -80,7 +80,7 @@ def digests(instance: Instance, record: ProviderRecord) -> set[str]:
     """The SHA-256 of the filed bytes that a provider's versions and datasets are made of."""
     ledger, name = instance.ledger, record.name
     runs = [run for run in ledger.runs(name, 1_000_000) if run.outcome in ("committed", "unchanged")]
-    found = {dump["sha256"] for run in runs for dump in run.dumps}
+    found: set[str | None] = {dump.sha256 for run in runs for dump in run.dumps}
     found |= {capture.digest for dataset in ledger.datasets(name) for capture in dataset.captures}
     found |= {digest for version in ledger.versions(name) for digest in HASH_URI.findall(version.facts or "")}
     found |= ledger.downloads.named_by_versions(name)

@@ -22,7 +22,7 @@ from pyoxigraph import NamedNode, Triple
 from harvest.archive.layout import HashName, digest_of, sync_file
 from harvest.archive.provenance import new_activity
 from harvest.errors import HarvestError, StoppedError, StorageError, WashCrash, WashTimeout
-from harvest.ledger import Run
+from harvest.ledger import Run, RunFacts
 from harvest.model import Announcement, Capture, Dataset, Download, Finding, Outcome, Provider
 from harvest.pipeline.harvest.harvest import harvest
 from harvest.pipeline.instance import Instance
@@ -129,7 +129,7 @@ def _harvest(instance: Instance, announcement: Announcement, provider: Provider)
         run = ledger.run_of(announcement.id)
         if run is not None and run.ended is None:
             finding = Finding("update", f"the update was given up: {error}", fatal=True)
-            ledger.end_run(run.id, Outcome.FAILED, instance.clock(), findings=(*run.findings, finding))
+            ledger.end_run(run.id, Outcome.FAILED, instance.clock(), RunFacts(findings=(*run.findings, finding)))
         raise
 
 
