@@ -10,7 +10,8 @@ The error tree of the harvesting side.
     │   ├── StatusError      a status other than 2xx or 304                           by status
     │   ├── TransferError    connection, time-out or truncated body                   retriable
     │   │   └── TooSlowError less than the settings ask for came in a time            retriable
-    │   └── MismatchError    bytes that are not those that their list promises        retriable
+    │   ├── MismatchError    bytes that are not those that their list promises        retriable
+    │   └── RobotsError      the site's robots.txt forbids it, or cannot be had       by reason
     ├── WashError            a dump cannot be turned into a snapshot                  permanent
     │   ├── WashTimeout      washing went past its time or memory limit               permanent
     │   ├── WashCrash        the washing process died                                 permanent
@@ -170,6 +171,14 @@ class MismatchError(FetchError):
     """A file whose length or hash is not what the list that names it says; its provider mends one of the two."""
 
     retriable = True
+
+
+class RobotsError(FetchError):
+    """A request that was not sent: the site's robots.txt forbids it (permanent), or cannot be had (retriable)."""
+
+    def __init__(self, message: str, *, url: str, retriable: bool) -> None:
+        super().__init__(message, url=url)
+        self.retriable = retriable
 
 
 class WashError(HarvestError):

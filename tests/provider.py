@@ -28,7 +28,7 @@ class ProviderServer(ThreadingHTTPServer):
     Attributes:
         pages: By path.
         links: Link headers, by path.
-        requests: (path, status) of every answer, in order.
+        requests: (path, status) of every answer, in order, but for a robots.txt that there is none of.
         gate: Cleared, every request waits until it is set.
     """
 
@@ -79,7 +79,8 @@ class _Handler(BaseHTTPRequestHandler):
         page = self.server.pages.get(self.path, Page(b"not here", "text/plain", 404))
         tag = '"' + hashlib.sha256(page.body).hexdigest()[:16] + '"'
         status = 304 if page.status == 200 and self.headers.get("If-None-Match") == tag else page.status
-        self.server.requests.append((self.path, status))
+        if self.path != "/robots.txt" or self.path in self.server.pages:
+            self.server.requests.append((self.path, status))
         self.send_response(status)
         self.send_header("ETag", tag)
         self.send_header("Content-Type", page.media_type)

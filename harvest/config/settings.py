@@ -46,6 +46,7 @@ class HttpSettings:
         per_host: Downloads at once from one host.
         retries: Tries after the first one.
         allow_loopback: Whether 127.0.0.0/8 and ::1 may be asked; for the demo and tests.
+        robots: For what robots.txt is obeyed: `pages` of sitemaps and seeds, `all` requests, or `none`.
     """
 
     contact: str = ""
@@ -59,6 +60,7 @@ class HttpSettings:
     per_host: int = 2
     retries: int = 5
     allow_loopback: bool = False
+    robots: str = "pages"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import BinaryIO, Final, Protocol
-from xml.parsers import expat
 
+from harvest.discover.elements import ElementReader, Refused, Unreadable
 from harvest.discover.sitemap_items import (
-    LONGEST,
     Item,
     OpenItem,
     SitemapDataset,
@@ -31,9 +30,6 @@ MOST_BYTES: Final = 52_428_800
 
 MOST_URLS: Final = 50_000
 """Most URLs of a sitemap, and most sitemaps of an index. Source: likewise."""
-
-DEPTH: Final = 100
-"""Levels of elements; a sitemap has four."""
 
 _ROOTS: Final = frozenset({"sitemapindex", "urlset"})
 _NAMESPACES: Final = frozenset(
@@ -192,10 +188,6 @@ def _limit(url: str, size: int) -> DescriptionError:
     return DescriptionError(f"the sitemap {url} has more than {MOST_BYTES:,} bytes; split it", url=url)
 
 
-class _Refused(Exception):
-    """Something that no sitemap has."""
-
-
 class _SitemapReading:
     """
     A sitemap while it is read.
@@ -212,78 +204,52 @@ class _SitemapReading:
         self.error: DescriptionError | None = None
         self._url = url
         self._index = False
-        self._path: list[tuple[str, str]] = []
-        self._text: list[str] = []
         self._open = OpenItem()
         self._entries = 0
-        self._parser = expat.ParserCreate(namespace_separator=" ")
-        self._parser.buffer_text = True
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._characters
-        self._parser.EntityDeclHandler = self._entity
+        self._reader = ElementReader(self, "sitemap")
 
     def feed(self, chunk: bytes) -> DescriptionError | None:
         """Read on, or come to the end with no bytes; what ended it too early, or None."""
         try:
-            self._parser.Parse(chunk, not chunk)
-        except _Refused as error:
-            return self._failed(str(error), self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber)
-        except expat.ExpatError as error:
-            return self._failed(expat.ErrorString(error.code), error.lineno, error.offset)
-        except (ValueError, LookupError) as error:  # an encoding that Python does not know
-            return self._failed(str(error), 1, 0)
+            self._reader.feed(chunk)
+        except Unreadable as error:
+            place = f"line {error.line}, column {error.column}"
+            message = f"the sitemap {self._url} cannot be read on at {place}: {error.reason}"
+            return DescriptionError(message, url=self._url, line=error.line, column=error.column)
         return None
 
-    def _failed(self, reason: str, line: int, offset: int) -> DescriptionError:
-        message = f"the sitemap {self._url} cannot be read on at line {line}, column {offset + 1}: {reason}"
-        return DescriptionError(message, url=self._url, line=line, column=offset + 1)
-
-    def _entity(self, name: str, *rest: object) -> None:
-        raise _Refused(f"it declares the entity {name[:100]!r}; a sitemap has none")
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        namespace, _, name = tag.rpartition(" ")
+    def started(self, namespace: str, name: str, attributes: dict[str, str]) -> None:
+        """As `Handler`."""
         if self.root is None:
             self.root = name in _ROOTS and namespace in _NAMESPACES
             self._index = name == "sitemapindex"
-        if len(self._path) >= DEPTH:
-            raise _Refused(f"it is nested more than {DEPTH} levels deep")
-        self._path.append((namespace, name))
-        self._text.clear()
-        if len(self._path) == 2:
-            self._entry()
+        if len(self._reader.path) == 2:
+            self._entry(name)
         elif (namespace, name) in _LINKS:
             self._link(attributes)
         elif (namespace, name) == _RESOURCESYNC and by_media_type(attributes.get("type")):
             self._open.is_typed = True
 
-    def _entry(self) -> None:
+    def _entry(self, name: str) -> None:
         """Begin another entry."""
         self._open = OpenItem()
-        if self._path[1][1] in ("url", "sitemap", "dataset"):
+        if name in ("url", "sitemap", "dataset"):
             self._entries += 1
         if self._entries > MOST_URLS:
-            raise _Refused(f"it has more than {MOST_URLS:,} URLs; split it")
+            raise Refused(f"it has more than {MOST_URLS:,} URLs; split it")
 
     def _link(self, attributes: dict[str, str]) -> None:
         alternate = "alternate" in attributes.get("rel", "").lower().split()
         if alternate and by_media_type(attributes.get("type")):
             self._add(self._open.links, attributes.get("href", ""))
 
-    def _characters(self, text: str) -> None:
-        if sum(map(len, self._text)) <= LONGEST:
-            self._text.append(text)
-
-    def _end(self, tag: str) -> None:
-        namespace, name = self._path.pop()
-        text = "".join(self._text).strip()
-        self._text.clear()
+    def ended(self, namespace: str, name: str, text: str) -> None:
+        """As `Handler`."""
         if name == "dataDumpLocation" and namespace in _PARTS:
             self._add(self._open.dumps, text)
-        elif len(self._path) == 2 and namespace in _PARTS and text:
+        elif len(self._reader.path) == 2 and namespace in _PARTS and text:
             self._open.texts.setdefault(name, text)
-        elif len(self._path) == 1:
+        elif len(self._reader.path) == 1:
             self._ended(namespace, name)
 
     def _ended(self, namespace: str, name: str) -> None:

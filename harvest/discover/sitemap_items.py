@@ -14,10 +14,8 @@ from typing import Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from harvest.discover.dumps import COMPRESSED
+from harvest.discover.elements import LONGEST
 from sparql.rdf import FORMATS
-
-LONGEST: Final = 8192
-"""Characters of a URL; the protocol allows 2,048."""
 
 _PACKED: Final = COMPRESSED | {"zip", "tar", "tgz", "7z"}
 _RDF: Final = frozenset(extension for form in FORMATS for extension in form.extensions) - {"xml"}
@@ -133,7 +131,9 @@ def looks_like_rdf(url: str) -> bool:
 
 
 def address(written: str, base: str) -> str | None:
-    """The http or https address that a text means, or None."""
+    """The http or https address that a text means, absolute and without a fragment, or None; an empty text has none."""
+    if not written.strip():
+        return None  # it would mean the document itself
     with suppress(ValueError):  # a bracket without its partner
         url = urldefrag(urljoin(base, written.strip())).url
         if len(url) <= LONGEST and urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc:

@@ -17,17 +17,18 @@ from typing import Final
 import structlog
 from pyoxigraph import Triple
 
-from harvest.archive.content import ContentStore
 from harvest.archive.layout import sync_file
 from harvest.archive.provenance import facts_of, new_activity
-from harvest.errors import FetchError, HarvestError, RefusedError, StatusError, StorageError
+from harvest.errors import FetchError, HarvestError, RobotsError, StatusError, StorageError
 from harvest.fetch.client import Client, Fetched
 from harvest.fetch.download import NOTHING_KNOWN, download_all
 from harvest.fetch.exchange import OnBytes, ignored
 from harvest.fetch.order import NO_LIMITS, NO_VALIDATORS
+from harvest.fetch.robots import Robots
 from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Ledger
 from harvest.model import Capture, Download, Limits, Note, Validators
+from harvest.pipeline.filed import filed
 from harvest.pipeline.seal import Seal
 from sparql.rdf import HASH_URI
 
@@ -49,6 +50,7 @@ class Crawl:
         self._seal = seal
         self._clock = clock
         self._stopping = stopping
+        self._robots = Robots(client)
         self._guard = threading.Lock()
         self._working = 0
         self._recorded_at: float | None = None
@@ -75,6 +77,7 @@ class Crawl:
             return self._filed(url, validators, limits)
         began = self.clock()
         try:
+            self._obey("all", url)
             fetched = self.client.get(url, validators, limits, accept=accept, into=self.content.incoming)
         except FetchError as error:
             self._record_failure((url,), error, began, informed)
@@ -105,6 +108,8 @@ class Crawl:
         asked = [url for url in urls if url not in filed]
         began = self.clock()
         try:
+            for url in asked:
+                self._obey("all", url)
             client = self.client.reporting(on_bytes)
             answers = download_all(client, asked, self.content.incoming, limits, known) if asked else []
         except FetchError as error:
@@ -114,6 +119,23 @@ class Crawl:
             for url, fetched in zip(asked, answers, strict=True):
                 filed[url] = self._record(url, fetched, began, informed)
         return [filed[url] for url in urls]
+
+    def admit(self, url: str, informed: str | None = None) -> None:
+        """
+        Return when robots.txt lets a page or seed be asked for; the setting `http.robots` says whether it is obeyed.
+
+        Raises:
+            RobotsError: It does not, which is recorded as `get` does.
+        """
+        try:
+            self._obey("pages", url)
+        except FetchError as error:
+            self._record_failure((url,), error, self.clock(), informed)
+            raise
+
+    def _obey(self, where: str, url: str) -> None:
+        if self.client.means.settings.robots == where:
+            self._robots.admit(url, self.content.incoming, self._stopping)
 
     def activity(self, url: str) -> str | None:
         """The IRI of the download that gave a URL's last bytes, for `informed`; None when there is none."""
@@ -209,6 +231,10 @@ class Crawl:
         if self._stopping.is_set():
             return  # the failure is ours
         url = without_userinfo(error.asked or error.url or urls[0])
+        if isinstance(error, RobotsError):
+            last = self.ledger.downloads.last(url)
+            if last is not None and last.reason == error.message:
+                return  # nothing was asked, and why is recorded
         status = error.status if isinstance(error, StatusError) else None
         self.add(Download(new_activity(), url, began, self.clock(), None, status, error.message, informed))
 
@@ -242,39 +268,6 @@ def _emptied(answers: Sequence[Fetched]) -> Iterator[None]:
         for answer in answers:
             if answer.path is not None:
                 answer.path.unlink(missing_ok=True)
-
-
-def filed(
-    content: ContentStore,
-    url: str,
-    now: datetime,
-    ledger: Ledger | None = None,
-    terms: tuple[Validators, Limits] = (NO_VALIDATORS, NO_LIMITS),
-) -> Fetched:
-    """
-    The answer to a hash URI: the filed bytes, with media type and base IRI of the first download that gave them.
-
-    Raises:
-        StatusError: They are not filed.
-        RefusedError: They are larger than allowed.
-    """
-    match = HASH_URI.fullmatch(url)
-    assert match is not None
-    digest = match[1]
-    if not content.holds(digest):
-        raise StatusError(f"{url} is not filed in this archive; harvest it, or copy it into it", url=url, status=404)
-    path, (validators, limits) = content.path(digest), terms
-    size = path.stat().st_size
-    if limits.max_bytes is not None and size > limits.max_bytes:
-        raise RefusedError(f"{url} has {size} bytes, and {limits.max_bytes} are allowed", url=url)
-    first = ledger.downloads.of_digest(digest) if ledger else None
-    final_url, media_type = url, None
-    if first is not None and first.capture is not None:
-        final_url, media_type = first.capture.final_url, first.capture.media_type
-    tag = Validators(etag=f'"{digest}"')
-    if validators == tag:
-        return Fetched(Capture(url, final_url, now, 304, None, 0, media_type, validators=tag), None, 1, 0.0)
-    return Fetched(Capture(url, final_url, now, 200, digest, size, media_type, validators=tag), path, 1, 0.0)
 
 
 def _essence(capture: Capture) -> tuple[object, ...]:

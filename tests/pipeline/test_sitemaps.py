@@ -71,6 +71,21 @@ def test_pages_are_one_dataset(instance: TemporaryInstance, provider: ProviderSe
     assert "no-rdf" in kinds(instance)
 
 
+def test_rdfa_pages_are_harvested_and_rebuilt(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Two versions of pages in RDFa come out of the archive as they were."""
+    rdfa = '<html><body><p about="http://x/a" property="http://p">{}</p></body></html>'
+    a, b = provider.put("/a", rdfa.format("a"), "text/html"), provider.put("/b", f"{B} .")
+    instance.register(f"p:\n  sitemap: {provider.put('/sitemap.xml', urls((a, None), (b, None)), 'text/xml')}\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") == {A, B}
+    provider.put("/a", rdfa.format("c"), "text/html")
+    instance.clock.forward(days=1, hours=1)
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") == {'<http://x/a> <http://p> "c"', B}
+    rebuilt = instance.harvester.rebuild("p", check=True)
+    assert [(each.n, each.same) for each in rebuilt] == [(1, True), (2, True)]
+
+
 def test_a_page_is_asked_for_when_its_date_is_newer(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """A changed page replaces what it said, and no other page is asked for."""
     a, b = page(provider, "a", "a"), page(provider, "b", "b")

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
-from harvest.discover.resourcesync.documents import address
+from harvest.discover.sitemap_items import address
 from harvest.model.resourcesync import WELL_KNOWN, Relation
 
 MOST: Final = 20

@@ -1,8 +1,9 @@
 """
 The pages that sitemaps list: each is downloaded by itself, and one that fails keeps no other from being harvested.
 
-A page is not asked for when it was downloaded after its `lastmod`; all others are, by conditional requests. One that is
-gone (404, 410) is left out, as one that is not listed any more; one that fails otherwise counts as it was.
+A page is not asked for when it was downloaded after its `lastmod`; all others are, by conditional requests, as far as
+robots.txt allows. One that is gone (404, 410) is left out, as one that is not listed any more; one that is forbidden
+or fails in another way counts as it was.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ class _Asking:
             self._instance.ledger.database.close()
 
     def _downloaded(self, url: str, known: Capture | None) -> Capture:
+        self._instance.crawl.admit(url, self._informed)
         self.asked += 1
         last = self._instance.ledger.downloads.last(without_userinfo(url))
         # After a failure the whole page is asked for, so that the archive has its last word of it again.

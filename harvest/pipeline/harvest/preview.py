@@ -22,7 +22,7 @@ from harvest.fetch.download import ACCEPT as DUMPS
 from harvest.fetch.probe import probe
 from harvest.ledger import Database, Ledger
 from harvest.model import Coverage, Dataset, Description, Finding, Limits, Provider, Source
-from harvest.pipeline.crawl import filed
+from harvest.pipeline.filed import filed
 from harvest.pipeline.harvest import sitemaps
 from harvest.pipeline.harvest.look import ACCEPT, DESCRIPTION_BYTES, DESCRIPTION_S, PATIENCE_S
 from harvest.pipeline.resourcesync.source import Plainly, described

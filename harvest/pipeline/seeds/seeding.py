@@ -183,6 +183,7 @@ class Seeding:
         ledger.seeds.tried(seed.hash, began)
         download = ledger.documents.downloading(seed.hash, began)
         try:
+            instance.crawl.admit(seed.uri)
             [fetched] = instance.crawl.download_all([seed.uri])
         except HarvestError as error:
             instance.check_stopping()
