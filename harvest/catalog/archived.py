@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pyoxigraph import NamedNode, Quad, RdfFormat, serialize
 
@@ -20,6 +21,34 @@ from harvest.ledger import Database, Ledger
 from harvest.ledger.downloads import DownloadRecord
 
 _CHUNK: Final = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedAnswer:
+    """
+    What a URL gave, as commands print it.
+
+    Attributes:
+        url: As it was asked for, without name and password.
+        at: When (aware, UTC); None where the log has no time.
+        hash: Hash URI of the bytes, or None where there are none.
+        bytes: How many; None where the log does not say.
+        media_type: As its server declared it, or None.
+        final_url: After redirects, or None.
+        reason: Why there are no bytes, or None.
+        activity: IRI of the download, or None.
+        log: Hash URI of the log that holds it, or None where none does yet.
+    """
+
+    url: str
+    at: datetime | None
+    hash: str | None
+    bytes: int | None
+    media_type: str | None
+    final_url: str | None
+    reason: str | None
+    activity: str | None
+    log: str | None
 
 
 class Archived:
@@ -58,9 +87,9 @@ class Archived:
                 "graph": graph,
             }
 
-    def versions(self, url: str) -> list[dict[str, Any]]:
+    def versions(self, url: str) -> list[ArchivedAnswer]:
         """
-        What a URL gave, newest first, as JSON objects.
+        What a URL gave, newest first.
 
         Raises:
             UnknownName: It was never asked for.
@@ -132,38 +161,34 @@ def of_folder(folder: Path, log: str | None = None) -> Archived:
     return Archived(Archive(folder, name_of(log) if log else None))
 
 
-def _of_record(record: DownloadRecord) -> dict[str, Any]:
+def _of_record(record: DownloadRecord) -> ArchivedAnswer:
     download = record.download
     capture = download.capture
-    return {
-        "url": download.url,
-        "at": _iso(download.ended),
-        "hash": HashName(capture.digest).uri if capture and capture.digest else None,
-        "bytes": capture.length if capture else None,
-        "media_type": capture.media_type if capture else None,
-        "final_url": capture.final_url if capture else None,
-        "reason": download.reason,
-        "activity": download.activity,
-        "log": HashName(record.log).uri if record.log else None,
-    }
+    return ArchivedAnswer(
+        url=download.url,
+        at=download.ended,
+        hash=HashName(capture.digest).uri if capture and capture.digest else None,
+        bytes=capture.length if capture else None,
+        media_type=capture.media_type if capture else None,
+        final_url=capture.final_url if capture else None,
+        reason=download.reason,
+        activity=download.activity,
+        log=HashName(record.log).uri if record.log else None,
+    )
 
 
-def _of_version(version: LoggedVersion) -> dict[str, Any]:
-    return {
-        "url": version.url,
-        "at": _iso(version.at),
-        "hash": version.name.uri if version.name else None,
-        "bytes": None,
-        "media_type": version.media_type,
-        "final_url": version.final_url,
-        "reason": version.reason,
-        "activity": version.activity,
-        "log": version.log.uri if version.log else None,
-    }
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _of_version(version: LoggedVersion) -> ArchivedAnswer:
+    return ArchivedAnswer(
+        url=version.url,
+        at=version.at,
+        hash=version.name.uri if version.name else None,
+        bytes=None,
+        media_type=version.media_type,
+        final_url=version.final_url,
+        reason=version.reason,
+        activity=version.activity,
+        log=version.log.uri if version.log else None,
+    )
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

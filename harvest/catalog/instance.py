@@ -9,14 +9,13 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 from harvest.archive.content import ContentStore
 from harvest.archive.layout import digest_of
 from harvest.catalog.providers import provider_report, provider_reports, summaries
 from harvest.catalog.queue import queue_report
 from harvest.catalog.receipts import provider_receipt, run_receipt
-from harvest.catalog.runs import run_page, run_report, statistics_object, version_page, version_report
+from harvest.catalog.runs import run_page, run_report, statistics_report, version_page, version_report
 from harvest.catalog.seeds import SeedCatalog
 from harvest.config.roster import Roster
 from harvest.config.settings import Settings
@@ -36,6 +35,7 @@ from sparql.reports import (
     RunReport,
     SeedList,
     SeedPage,
+    StatisticsReport,
     StatusReport,
     VersionPage,
     VersionReport,
@@ -102,11 +102,11 @@ class InstanceCatalog:
         provider, run = self.provider(name), self._ledger.run_of_dump(name, digest)
         return run_receipt(self.settings.base_url, provider, run) if provider and run else None
 
-    def statistics(self, name: str) -> dict[str, Any] | None:
+    def statistics(self, name: str) -> StatisticsReport | None:
         """The statistics of a provider's current version, or None where there are none."""
         record = self._ledger.provider(name)
         found = self._ledger.figures.get(name, record.version) if record else None
-        return statistics_object(record, found) if record and found else None
+        return statistics_report(record, found) if record and found else None
 
     def runs(self, name: str) -> list[RunReport]:
         """The latest runs of a provider, newest first."""

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from harvest.ledger import Ledger, ProviderRecord, Run, StepRecord, VersionRecord
 from harvest.model import Finding, Statistics
 from harvest.model.seeds import public
 from sparql.reports import (
+    ClassCount,
     DumpReport,
     FindingReport,
+    PropertyCount,
     PublishedVersion,
     RunPage,
     RunReport,
+    StatisticsReport,
     StepReport,
     VersionPage,
     VersionReport,
@@ -71,17 +74,17 @@ def finding_report(finding: Finding) -> FindingReport:
     return FindingReport(**asdict(finding))
 
 
-def statistics_object(record: ProviderRecord, statistics: Statistics) -> dict[str, Any]:
-    """The statistics of a provider's current version as JSON, what is most frequent first."""
-    return {
-        "name": record.name,
-        "graph": record.graph,
-        "version": record.version,
-        "triples": statistics.triples,
-        "subjects": statistics.subjects,
-        "properties": [{"property": iri, "triples": n} for iri, n in _by_count(statistics.properties)],
-        "classes": [{"class": iri, "entities": n} for iri, n in _by_count(statistics.classes)],
-    }
+def statistics_report(record: ProviderRecord, statistics: Statistics) -> StatisticsReport:
+    """The statistics of a provider's current version."""
+    return StatisticsReport(
+        name=record.name,
+        graph=record.graph,
+        version=record.version,
+        triples=statistics.triples,
+        subjects=statistics.subjects,
+        properties=tuple(PropertyCount(iri, n) for iri, n in _by_count(statistics.properties)),
+        classes=tuple(ClassCount(iri, n) for iri, n in _by_count(statistics.classes)),
+    )
 
 
 def _by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:

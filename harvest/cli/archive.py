@@ -14,6 +14,7 @@ import click
 from harvest.cli.command import Failed, as_json, configured, print_list, settings_of
 from harvest.errors import HarvestError
 from harvest.service.log import quiet_log
+from sparql.reports import to_json
 
 if TYPE_CHECKING:  # it loads stores; `--help` need not wait for that
     from harvest.catalog.archived import Archived
@@ -75,11 +76,16 @@ def history(url: str | None, folder: Path | None, log: str | None, config: Path 
         return
     versions = found.versions(url)
     if as_json:
-        click.echo(json.dumps(versions, indent=2))
+        click.echo(json.dumps([to_json(version) | {"at": _stamp(version.at)} for version in versions], indent=2))
         return
     for version in versions:
-        outcome = version["hash"] or f"failed: {version['reason'] or 'the log does not say why'}"
-        click.echo(f"{version['at'] or ''}\t{outcome}\t{version['media_type'] or ''}")
+        outcome = version.hash or f"failed: {version.reason or 'the log does not say why'}"
+        click.echo(f"{_stamp(version.at) or ''}\t{outcome}\t{version.media_type or ''}")
+
+
+def _stamp(moment: datetime | None) -> str | None:
+    """A time with milliseconds, as logs have it."""
+    return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @archive.command()

@@ -6,14 +6,15 @@ Source: SPARQL 1.1 Service Description; VoID, sections 4.5 and 4.6 for the count
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from sparql.protocol.results import FORMATS
 from sparql.rdf import RDF, RDFS, VOID, XSD
+from sparql.reports import StatisticsReport
 
 SD: Final = "http://www.w3.org/ns/sparql-service-description#"
 PREFIXES: Final = {"sd": SD, "void": VOID, "rdf": RDF}
@@ -33,13 +34,12 @@ class Graph:
     Attributes:
         iri: Its name.
         triples: In it; None where that is not counted.
-        statistics: `subjects`; `properties`, each with `property` and `triples`; `classes`, each with `class` and
-            `entities`; the most frequent first. None where they are not known.
+        statistics: What it is made of; None where that is not known.
     """
 
     iri: str
     triples: int | None = None
-    statistics: Mapping[str, Any] | None = None
+    statistics: StatisticsReport | None = None
 
 
 def describe(endpoint: str, graphs: Iterable[Graph], union: str) -> Iterator[Triple]:
@@ -82,15 +82,24 @@ def _named(dataset: BlankNode, number: int, held: Graph) -> Iterator[Triple]:
         yield from _figures(graph, held.statistics)
 
 
-def _figures(graph: BlankNode, statistics: Mapping[str, Any]) -> Iterator[Triple]:
-    yield Triple(graph, _void("distinctSubjects"), _count(statistics["subjects"]))
-    for kinds, kind, unit in (("properties", "property", "triples"), ("classes", "class", "entities")):
-        yield Triple(graph, _void(kinds), _count(len(statistics[kinds])))
-        for number, item in enumerate(statistics[kinds][:MOST]):
-            part = BlankNode(f"{graph.value}{kind}{number}")
-            yield Triple(graph, _void(f"{kind}Partition"), part)
-            yield Triple(part, _void(kind), NamedNode(item[kind]))
-            yield Triple(part, _void(unit), _count(item[unit]))
+def _figures(graph: BlankNode, statistics: StatisticsReport) -> Iterator[Triple]:
+    properties, classes = statistics.properties, statistics.classes
+    yield Triple(graph, _void("distinctSubjects"), _count(statistics.subjects))
+    yield Triple(graph, _void("properties"), _count(len(properties)))
+    for number, of in enumerate(properties[:MOST]):
+        yield from _part(graph, number, ("property", of.property), ("triples", of.triples))
+    yield Triple(graph, _void("classes"), _count(len(classes)))
+    for number, kind in enumerate(classes[:MOST]):
+        yield from _part(graph, number, ("class", kind.class_), ("entities", kind.entities))
+
+
+def _part(graph: BlankNode, number: int, term: tuple[str, str], counted: tuple[str, int]) -> Iterator[Triple]:
+    kind, iri = term
+    unit, count = counted
+    part = BlankNode(f"{graph.value}{kind}{number}")
+    yield Triple(graph, _void(f"{kind}Partition"), part)
+    yield Triple(part, _void(kind), NamedNode(iri))
+    yield Triple(part, _void(unit), _count(count))
 
 
 def _count(number: int) -> Literal:

@@ -49,10 +49,12 @@ from sparql.reports.runs import (
     VersionReport,
 )
 from sparql.reports.seeds import LatestReport, SeedList, SeedPage, SeedReport
+from sparql.reports.statistics import ClassCount, PropertyCount, StatisticsReport
 from sparql.reports.writing import iso, to_json
 
 __all__ = [
     "AboutReport",
+    "ClassCount",
     "CleanReport",
     "ContentReport",
     "DatasetFinding",
@@ -72,6 +74,7 @@ __all__ = [
     "LatestReport",
     "PackedFile",
     "ProblemReport",
+    "PropertyCount",
     "ProviderReport",
     "ProviderSummary",
     "PublishedVersion",
@@ -83,6 +86,7 @@ __all__ = [
     "SeedList",
     "SeedPage",
     "SeedReport",
+    "StatisticsReport",
     "StatusReport",
     "StepReport",
     "TotalsReport",

@@ -15,7 +15,7 @@ OPTIONAL: Final = {"optional": True}
 
 
 def to_json(value: object) -> Any:
-    """A report, or whatever holds reports, as values of JSON."""
+    """A report, or whatever holds reports, as values of JSON; of a name like `class_` the key is `class`."""
     if is_dataclass(value) and not isinstance(value, type):
         found: dict[str, Any] = {}
         for each in fields(value):
@@ -23,7 +23,7 @@ def to_json(value: object) -> Any:
             if "merged" in each.metadata:
                 found |= to_json(held) or {}
             elif held is not None or "optional" not in each.metadata:
-                found[each.name] = to_json(held)
+                found[each.name.rstrip("_")] = to_json(held)
         return found
     if isinstance(value, datetime):
         return iso(value)

@@ -17,6 +17,7 @@ from sparql.reports import (
     RunReport,
     SeedList,
     SeedPage,
+    StatisticsReport,
     StatusReport,
     VersionPage,
     VersionReport,
@@ -61,8 +62,8 @@ class Catalog(Protocol):
     def dump_receipt(self, name: str, digest: str) -> bytes | None:
         """What became of the provider's dump with this SHA-256, as Turtle, or None."""
 
-    def statistics(self, name: str) -> Record | None:
-        """What a provider's graph is made of: see `sparql.protocol.description.Graph`; or None."""
+    def statistics(self, name: str) -> StatisticsReport | None:
+        """What the current version of a provider's graph is made of; None where that was not counted yet."""
 
     def versions(self, name: str) -> list[VersionReport]:
         """The versions of a provider, oldest first."""

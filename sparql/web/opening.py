@@ -15,7 +15,7 @@ from pyoxigraph import Literal
 
 from sparql.errors import SparqlError
 from sparql.rdf import RDF
-from sparql.web.catalog import Record
+from sparql.reports import ClassCount, StatisticsReport
 from sparql.web.entity import NAMING
 from sparql.web.questions import Ask, Budget
 from sparql.web.terms import NAMESPACES, shorten, valid
@@ -53,26 +53,26 @@ class Usual(NamedTuple):
     properties: tuple[str, ...]
 
 
-def opening_query(graph: str, statistics: Record | None, ask: Ask) -> str:
+def opening_query(graph: str, statistics: StatisticsReport | None, ask: Ask) -> str:
     """
     The query for a graph; where nothing is known of it, for any of its statements.
 
     Args:
         graph: Its IRI.
-        statistics: What it is made of: see `sparql.protocol.description.Graph`; or None.
+        statistics: What it is made of, or None.
         ask: What answers queries.
     """
     usual = _usual(graph, statistics, ask) if statistics else None
     if usual is None:
         return f"SELECT ?s ?p ?o WHERE {{\n  GRAPH <{graph}> {{ ?s ?p ?o }}\n}}\nLIMIT 100\n"
-    return _written(graph, usual, (statistics or {}).get("classes", ()))
+    return _written(graph, usual, statistics.classes if statistics else ())
 
 
-def _usual(graph: str, statistics: Record, ask: Ask) -> Usual | None:
+def _usual(graph: str, statistics: StatisticsReport, ask: Ask) -> Usual | None:
     """The commonest class whose things have labels, else the commonest, else what there is."""
     store = Budget(ask, LOOK_S)
-    classes = [found["class"] for found in statistics["classes"][:CLASSES] if valid(found["class"])]
-    properties = [found["property"] for found in statistics["properties"] if valid(found["property"])]
+    classes = [found.class_ for found in statistics.classes[:CLASSES] if valid(found.class_)]
+    properties = [found.property for found in statistics.properties if valid(found.property)]
     first = None
     try:
         for of in classes:
@@ -112,12 +112,12 @@ def _others(properties: Iterable[str]) -> tuple[str, ...]:
     return tuple(iri for _, iri in zip(range(COLUMNS), others, strict=False))
 
 
-def _written(graph: str, usual: Usual, classes: Iterable[Record]) -> str:
+def _written(graph: str, usual: Usual, classes: Iterable[ClassCount]) -> str:
     """The query, as people would write it."""
     columns = dict(_columns(usual))
     used = sorted({found[1] for iri in (usual.of, *columns) if iri and (found := _PREFIXED.fullmatch(shorten(iri)))})
     head = "".join(f"PREFIX {prefix}: <{NAMESPACES[prefix]}>\n" for prefix in used)
-    others = [f"{shorten(found['class'])} ({found['entities']:,})" for found in classes if found["class"] != usual.of]
+    others = [f"{shorten(found.class_)} ({found.entities:,})" for found in classes if found.class_ != usual.of]
     lines = [f"GRAPH <{graph}> {{"]
     if usual.of:
         lines += [f"  VALUES ?type {{ {_term(usual.of)} }}" + (f"  # also: {', '.join(others[:3])}" if others else "")]

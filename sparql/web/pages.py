@@ -130,7 +130,7 @@ def statistics(name: str) -> Response:
     figures = catalog.statistics(name)
     if figures is None:
         abort(404, f"There are no statistics of {name} yet; they come with its next version or the next export.")
-    return json_data(figures)
+    return json_data(to_json(figures))
 
 
 @pages.get("/providers/<name:name>.ttl")

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Final
 
-from sparql.reports import ProviderSummary
+from sparql.reports import ProviderSummary, StatisticsReport
 from sparql.web.catalog import Catalog, Record
 from sparql.web.terms import NAMESPACES
 
@@ -50,14 +50,14 @@ def _edition(graph: ProviderSummary) -> Hashable:
     return graph.name, graph.version, graph.triples, graph.modified, run and run.id, run and run.ended
 
 
-def _counted(figures: Sequence[Record | None]) -> Record:
+def _counted(figures: Sequence[StatisticsReport | None]) -> Record:
     classes: Counter[str] = Counter()
     properties: Counter[str] = Counter()
-    for statistics in figures:
-        for entry in (statistics or {}).get("classes", ()):
-            classes[entry["class"]] += entry["entities"]
-        for entry in (statistics or {}).get("properties", ()):
-            properties[entry["property"]] += entry["triples"]
+    for statistics in filter(None, figures):
+        for kind in statistics.classes:
+            classes[kind.class_] += kind.entities
+        for of in statistics.properties:
+            properties[of.property] += of.triples
     return {
         "prefixes": dict(sorted(NAMESPACES.items())),
         "classes": _offered(classes, "entities"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from harvest.model import Outcome, Statistics
 from harvest.pipeline.harvest import counting
 from harvest.revise import statistics
 from sparql.rdf import VOID
+from sparql.reports import to_json
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_metadata import ask
 from tests.pipeline.test_semantics import A1, A2, B1, release
@@ -217,9 +217,8 @@ def test_figures_are_told_where_graphs_are_described(
     assert isinstance(parts, pyoxigraph.QuerySolutions)
     told = {row["what"].value: int(row["n"].value) for row in parts}
     reading = InstanceCatalog(instance.settings).statistics("p")
-    assert reading is not None and json.loads(json.dumps(reading)) == reading
-    assert (reading["version"], reading["triples"], reading["subjects"]) == (1, 7, 4)
-    same = {p["property"]: p["triples"] for p in reading["properties"]}
-    same |= {c["class"]: c["entities"] for c in reading["classes"]}
+    assert reading is not None
+    assert (reading.version, reading.triples, reading.subjects) == (1, 7, 4)
+    same = {p.property: p.triples for p in reading.properties} | {c.class_: c.entities for c in reading.classes}
     assert told == same == {"http://p": 3, "http://q": 1, TYPE[1:-1]: 3, "http://x/Thing": 2, "http://x/Part": 1}
-    assert reading["classes"][0] == {"class": "http://x/Thing", "entities": 2}
+    assert to_json(reading.classes[0]) == {"class": "http://x/Thing", "entities": 2}

@@ -6,6 +6,7 @@ import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat, Store
 
 from sparql.protocol.description import ALL, SD, Graph, describe
+from tests.web.records import statistics_of
 
 ASK = f"PREFIX sd: <{SD}> PREFIX void: <http://rdfs.org/ns/void#> ASK "
 
@@ -44,8 +45,9 @@ def test_named_graphs_come_with_what_they_are_made_of() -> None:
     """A client sees which graph knows of what it looks for; what is most frequent is enough for that."""
     properties = [{"property": f"http://a/p{n}", "triples": 500 - n} for n in range(300)]
     statistics = {"subjects": 9, "properties": properties, "classes": [{"class": "http://a/C", "entities": 4}]}
+    counted = statistics_of(statistics)
     turtle = pyoxigraph.serialize(
-        describe("http://a/sparql", [Graph("http://a/g", 7, statistics), Graph("http://a/h", 7, statistics)], ""),
+        describe("http://a/sparql", [Graph("http://a/g", 7, counted), Graph("http://a/h", 7, counted)], ""),
         format=RdfFormat.TURTLE,
     )
     store = Store()

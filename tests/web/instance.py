@@ -30,13 +30,15 @@ from sparql.reports import (
     RunSummary,
     SeedList,
     SeedPage,
+    StatisticsReport,
     StatusReport,
     VersionPage,
     VersionReport,
 )
 from sparql.web.app import Application, create_app
-from sparql.web.catalog import Record, Site
+from sparql.web.catalog import Site
 from tests.ports import free_port
+from tests.web.records import statistics_of
 
 VARIABLE = "SPARQL_TEST_INSTANCE"
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,9 +71,9 @@ class FolderCatalog:
         path = self._folder / f"{name}.ttl"
         return path.read_bytes() if path.is_file() else None
 
-    def statistics(self, name: str) -> Record | None:
-        found: Record | None = self._read().get("statistics", {}).get(name)
-        return found
+    def statistics(self, name: str) -> StatisticsReport | None:
+        found = self._read().get("statistics", {}).get(name)
+        return None if found is None else statistics_of(found)
 
     def versions(self, name: str) -> list[VersionReport]:
         return list(self._read()["versions"].get(name, []))

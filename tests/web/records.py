@@ -9,7 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sparql.reports import DatasetFinding, DumpReport, ProviderReport, RunReport, VersionReport
+from sparql.reports import (
+    ClassCount,
+    DatasetFinding,
+    DumpReport,
+    PropertyCount,
+    ProviderReport,
+    RunReport,
+    StatisticsReport,
+    VersionReport,
+)
 
 SHA256 = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
 STARTED = datetime(2026, 3, 1, 10, 0, 0, tzinfo=UTC)
@@ -103,3 +112,16 @@ RECORDS: dict[str, Any] = {
 def file_records(folder: Path, records: Mapping[str, Any]) -> None:
     """File `providers`, `versions` and `runs` by name, and `statistics`, for a `FolderCatalog`."""
     (folder / "catalog.pickle").write_bytes(pickle.dumps(dict(records)))
+
+
+def statistics_of(found: Mapping[str, Any]) -> StatisticsReport:
+    """Statistics from their JSON; a test gives what it is about."""
+    return StatisticsReport(
+        name=found.get("name", "a"),
+        graph=found.get("graph", "http://a/g"),
+        version=found.get("version", 1),
+        triples=found.get("triples", 0),
+        subjects=found.get("subjects", 0),
+        properties=tuple(PropertyCount(each["property"], each["triples"]) for each in found["properties"]),
+        classes=tuple(ClassCount(each["class"], each["entities"]) for each in found["classes"]),
+    )

@@ -11,6 +11,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QueryResultsFormat, QuerySoluti
 from sparql.errors import StoreError
 from sparql.rdf import FOAF, RDF, RDFS
 from sparql.web.opening import opening_query
+from tests.web.records import statistics_of
 
 G, BASE = "http://h/graph/p", "http://data.example/terms/"
 TYPE = f"{RDF}type"
@@ -57,7 +58,7 @@ def answer(query: str) -> tuple[list[str], int]:
 
 def test_it_asks_for_the_commonest_class_that_has_labels() -> None:
     """With what is mostly said of its things, and not what is said often of one."""
-    query = opening_query(G, STATISTICS, ask)
+    query = opening_query(G, statistics_of(STATISTICS), ask)
     assert answer(query) == (["item", "type", "label", "home_port", "depiction", "rare"], 100)
     assert f"VALUES ?type {{ <{BASE}Ship> }}  # also: {BASE}Port (40)" in query
     assert "?item rdfs:label ?label ." in query
@@ -68,14 +69,14 @@ def test_it_asks_for_the_commonest_class_that_has_labels() -> None:
 def test_without_labels_it_asks_for_the_commonest_class() -> None:
     """Numbers are something, too."""
     ports = {**STATISTICS, "classes": STATISTICS["classes"][:1]}
-    assert answer(opening_query(G, ports, ask)) == (["item", "type", "depth"], 40)
+    assert answer(opening_query(G, statistics_of(ports), ask)) == (["item", "type", "depth"], 40)
 
 
 def test_without_classes_or_workers_the_figures_of_the_graph_do() -> None:
     """A page is shown in any case, with a query that has an answer."""
     no_classes = {**STATISTICS, "classes": []}
     for statistics, ask_ in ((no_classes, ask), (STATISTICS, down)):
-        columns, rows = answer(opening_query(G, statistics, ask_))
+        columns, rows = answer(opening_query(G, statistics_of(statistics), ask_))
         assert {"item", "label", "rare", "depth"} <= set(columns) and rows > 0
     assert answer(opening_query(G, None, ask)) == (["s", "p", "o"], 100)
 
@@ -85,5 +86,5 @@ def test_any_property_gets_a_variable_of_its_own(name: str) -> None:
     """IRIs end in anything, and two columns of one name would be a join."""
     iris = [f"{BASE}{name}", f"http://e/{name}", f"{RDFS}label"]
     statistics = {**STATISTICS, "classes": [], "properties": [{"property": iri, "triples": 1} for iri in iris]}
-    columns, _ = answer(opening_query(G, statistics, ask))
+    columns, _ = answer(opening_query(G, statistics_of(statistics), ask))
     assert len(columns) == 4 and len(set(columns)) == 4

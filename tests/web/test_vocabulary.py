@@ -12,6 +12,7 @@ import pytest
 from harvest.catalog.instance import InstanceCatalog
 from harvest.config.settings import Settings
 from harvest.model import Finding, Note, Statistics
+from sparql.reports import StatisticsReport
 from sparql.web.vocabulary import Vocabulary
 from tests.web.told import Told, told
 
@@ -45,7 +46,7 @@ class Watched(InstanceCatalog):
         super().__init__(settings)
         self.read: list[str] = []
 
-    def statistics(self, name: str) -> dict[str, Any] | None:
+    def statistics(self, name: str) -> StatisticsReport | None:
         self.read.append(name)
         return super().statistics(name)
 
