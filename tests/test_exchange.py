@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import requests
 
 from harvest.config.loader import load_settings
 from harvest.pipeline import Look
@@ -69,6 +70,76 @@ def test_an_instance_that_follows_another_one_has_its_graph(
     assert len(taken) == len(set(taken)) == 4 and sum(url.endswith("/dataset.nq") for url in taken) == 1
     assert whole(instance) == whole(source).replace(source.settings.graph("p"), instance.settings.graph("p"))
     assert instance.proven("p")
+
+
+def test_a_follower_goes_on_when_its_origin_dropped_versions(
+    origin: tuple[TemporaryInstance, ProviderServer], instance: TemporaryInstance
+) -> None:
+    """By the sequence where it has what the baseline stands for, by the dataset file where it lies before that."""
+    source, provider = origin
+
+    def published(day: int, *lines: str) -> None:
+        release(provider, day, *lines)
+        source.tick("p", forced=True)
+
+    published(11, A1, BLANK)
+    instance.register(f"p:\n  resourcesync: {source.settings.base_url}\n")
+    assert outcomes(instance) == ["committed"]
+    published(12, A1, B1, BLANK)
+    assert outcomes(instance) == ["committed"]
+    source.harvester.maintenance.compact("p", 1)
+    assert instance.harvester.look("p") == Look()
+    for day in (13, 14):
+        published(day, A1, B1, f'<http://x/c> <http://x/p> "{day}"')
+        assert outcomes(instance) == ["committed"]
+    ledger = instance.harvester.instance.ledger
+    taken = [dump.url for run in ledger.runs("p") for dump in run.dumps if run.version]
+    assert sum(url.endswith("/dataset.nq") for url in taken) == 1
+    published(15, A1, C1)
+    assert instance.harvester.look("p").announced  # the change that it names is gone when it is asked for
+    published(16, A2, C1)
+    source.harvester.maintenance.compact("p", 1)
+    for _ in range(3):
+        instance.clock.forward(hours=7)
+        instance.tick("p")
+    assert instance.graph("p") == source.graph("p") == {A2, C1}
+    taken = [dump.url for run in ledger.runs("p") for dump in run.dumps if run.version]
+    assert sum(url.endswith("/dataset.nq") for url in taken) == 2
+    published(17, A2, B1)
+    assert outcomes(instance) == ["committed"]
+    assert whole(instance) == whole(source).replace(source.settings.graph("p"), instance.settings.graph("p"))
+    assert instance.proven("p") and source.proven("p")
+
+
+def test_what_was_dropped_is_gone_and_leads_to_the_baseline(
+    origin: tuple[TemporaryInstance, ProviderServer],
+) -> None:
+    """Pages, changes of all kinds and whole versions: 410 with the address, in the header and in the reason."""
+    source, provider = origin
+    for day in (21, 22, 23):
+        release(provider, day, A1, f'<http://x/c> <http://x/p> "{day}"')
+        source.tick("p", forced=True)
+    done = source.harvester.maintenance.compact("p", 2)
+    base, url = done.baseline, source.settings.base_url
+    here = f"{url}/providers/p"
+    gone = [f"{here}/versions/{base - 1}", f"{here}/versions/{base - 1}.nq", f"{here}/versions/{base - 1}.nqud"]
+    gone += [f"{here}/changes/{base}.nqud", f"{here}/changes/1.rdfp", f"{url}/resourcesync/p/changes/changes0.nqud"]
+    for address in gone:
+        answer = requests.get(address, timeout=30)
+        assert (answer.status_code, f"{here}/versions/{base}.nq" in answer.text) == (410, True), address
+        assert answer.links["successor-version"]["url"] == f"{here}/versions/{base}.nq"
+    graph = requests.get(f"{here}/versions/{base}.nq", timeout=30).text
+    change = requests.get(f"{here}/versions/{base}.nqud", timeout=30).text
+    assert graph == "".join(line.removeprefix("+") for line in change.splitlines(keepends=True))
+    assert requests.get(f"{here}/versions/{base + 1}.nqud", timeout=30).text.startswith("+<http://x/a>")
+    assert "baseline" in requests.get(f"{here}/versions/{base}", headers={"Accept": "text/html"}, timeout=30).text
+    listed = requests.get(f"{here}/versions.json", timeout=30).json()
+    assert (listed["baseline"], [version["n"] for version in listed["versions"]]) == (base, [base + 1, base])
+    assert requests.get(f"{here}.json", timeout=30).json()["baseline"] == base
+    feed = requests.get(f"{url}/changes.atom", timeout=30).text
+    assert f"{here}/versions/{base}.nqud" in feed and f"{here}/changes/{base}.nqud" not in feed
+    listed = requests.get(f"{url}/resourcesync/p/changelist.xml", timeout=30).text
+    assert listed.count("<url>") == 2 and f"{here}/versions/{base}.nqud" in listed and 'change="created"' in listed
 
 
 def whole(instance: TemporaryInstance) -> str:

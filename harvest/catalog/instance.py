@@ -141,9 +141,25 @@ class InstanceCatalog:
         Raises:
             DamagedData: It is damaged or gone.
         """
-        if not any(version.n == n for version in self.versions(name)):
+        record = self._ledger.provider(name)
+        if record is None or n <= record.baseline or not any(version.n == n for version in self.versions(name)):
             return None
-        path = self._files(name).change(n)
+        return self._packed(name, n, self._files(name).change(n))
+
+    def baseline(self, name: str, n: int) -> PackedFile | None:
+        """
+        A version as a change from nothing, where it is the first that is kept, or None.
+
+        Raises:
+            DamagedData: It is damaged or gone.
+        """
+        record = self._ledger.provider(name)
+        if record is None or not record.baseline or n != record.baseline:
+            return None
+        return self._packed(name, n, self._files(name).layout.baseline(n))
+
+    def _packed(self, name: str, n: int, path: Path) -> PackedFile:
+        """A change file, once it is known to be whole."""
         with _told(name, n):
             if not path.is_file():
                 deltas.check(path)
@@ -163,7 +179,7 @@ class InstanceCatalog:
             DamagedData: A file that it is made of is damaged or gone.
         """
         record = self._ledger.provider(name)
-        if record is None or not 0 < n <= record.version:
+        if record is None or not (record.baseline or 1) <= n <= record.version:
             return None
         room = Path(mkdtemp(prefix="read-", dir=self.settings.layout.scratch))
         try:

@@ -135,6 +135,7 @@ def _report(name: str, provider: Provider | None, known: Known | None, instance:
         notify=provider.notify if provider else None,
         datasets=dataset_reports(name, provider, known) if known else (),
         about=tuple(AboutReport(**asdict(each)) for each in (record.about if record else ())),
+        baseline=(record.baseline or None) if record else None,
     )
 
 

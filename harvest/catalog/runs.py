@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Final
 
 from harvest.ledger import Ledger, ProviderRecord, Run, StepRecord, VersionRecord
+from harvest.ledger.compacting import baselines
 from harvest.model import Finding, Statistics
 from harvest.model.seeds import public
 from sparql.reports import (
@@ -102,5 +103,9 @@ def version_page(ledger: Ledger, page: int) -> VersionPage:
     """A page, from 1, of the versions of all providers."""
     _, total = ledger.overview.counts("")
     latest = ledger.overview.latest(ROWS, (page - 1) * ROWS)
-    found = tuple(PublishedVersion(version.provider, version_report(version)) for version in latest)
+    first = baselines(ledger.database)
+    found = tuple(
+        PublishedVersion(version.provider, version_report(version), first.get(version.provider) == version.n)
+        for version in latest
+    )
     return VersionPage(page, max(1, math.ceil(total / ROWS)), found)

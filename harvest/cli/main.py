@@ -141,6 +141,16 @@ def rebuild(names: tuple[str, ...], check: bool, config: Path | None, as_json: b
 
 
 @main.command()
+@click.argument("name")
+@click.option("--keep", type=click.IntRange(1), required=True, help="How many versions to keep, the newest.")
+@as_json
+@configured
+def compact(name: str, keep: int, config: Path | None, as_json: bool) -> None:
+    """Drop all versions of provider NAME but the newest: the oldest that is kept becomes the baseline."""
+    order(settings_of(config), "compact", (name, str(keep)), as_json, show.compacted)
+
+
+@main.command()
 @as_json
 @configured
 def status(config: Path | None, as_json: bool) -> None:

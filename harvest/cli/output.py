@@ -120,6 +120,16 @@ def files(answer: Mapping[str, Any]) -> None:
         OUT.print("all exports are current")
 
 
+def compacted(answer: Mapping[str, Any]) -> None:
+    """Which version a provider begins with now, and what was dropped."""
+    for item in answer["results"]:
+        first = item["baseline"] or 1
+        OUT.print(
+            f"{item['name']}: versions {first} to {item['version']} are kept; {item['dropped']} dropped, "
+            f"{item['bytes']:,} bytes freed"
+        )
+
+
 def proofs(answer: Mapping[str, Any]) -> None:
     """What was checked."""
     for item in answer["results"]:

@@ -29,6 +29,7 @@ class ProviderRecord:
         failures: Failed looks at the description in a row.
         about: What its description says of each of its datasets.
         base: Where its description was in the end, after redirects and without the query; None for a lone dump.
+        baseline: The first version that is kept; 0 where none was dropped.
     """
 
     name: str
@@ -44,6 +45,7 @@ class ProviderRecord:
     failures: int
     about: tuple[About, ...] = ()
     base: str | None = None
+    baseline: int = 0
 
 
 @dataclass(frozen=True, slots=True)

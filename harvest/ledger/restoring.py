@@ -9,19 +9,26 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from harvest.ledger.compacting import set_baseline
 from harvest.ledger.database import Database
 from harvest.ledger.records import DatasetRecord, VersionRecord, dump_captures, stamp
 from harvest.ledger.rows import insert_version
 
 
-def restore_versions(database: Database, name: str, versions: list[VersionRecord], now: datetime) -> None:
-    """Make the provider's versions these, which were made again; rows that are there stay, as do their runs."""
+def restore_versions(
+    database: Database, name: str, versions: list[VersionRecord], now: datetime, baseline: int = 0
+) -> None:
+    """
+    Make the provider's versions these, which were made again; rows that are there stay, as do their runs.
+
+    None before `baseline` is filed, where that is not 0.
+    """
     last = versions[-1]
     modified = max((stamp(version.modified) or "" for version in versions), default="")
     with database.transaction() as db:
         known = {row["n"] for row in db.execute("SELECT n FROM version WHERE provider = ?", (name,))}
         for version in versions:
-            if version.n not in known:
+            if version.n not in known and version.n >= baseline:
                 _restore(db, version, now)
         db.execute("UPDATE version SET state = 'committed' WHERE provider = ?", (name,))
         db.execute(
@@ -29,6 +36,8 @@ def restore_versions(database: Database, name: str, versions: list[VersionRecord
             " modified = nullif(max(coalesce(modified, ''), ?), '') WHERE name = ?",
             (last.n, last.triples, modified, name),
         )
+        if baseline:
+            set_baseline(db, name, baseline)
 
 
 def restore_dataset(database: Database, name: str, dataset: DatasetRecord) -> None:

@@ -37,6 +37,7 @@ def provider_of(row: sqlite3.Row) -> ProviderRecord:
         row["failures"],
         load_about(row["about"]),
         row["base"],
+        row["baseline"],
     )
 
 

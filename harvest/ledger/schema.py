@@ -133,4 +133,5 @@ MIGRATIONS: Final = (
     CREATE INDEX notification_dataset ON notification(provider, dataset, id);
     CREATE INDEX notification_run ON notification(run);
     """,
+    "ALTER TABLE provider ADD COLUMN baseline INTEGER NOT NULL DEFAULT 0;",  # the first version that is kept, or 0
 )

@@ -35,6 +35,10 @@ class ProviderLayout:
         """The change of version `n`."""
         return self.changes / f"{n:06d}.nqud.gz"
 
+    def baseline(self, n: int) -> Path:
+        """Version `n` as a change from nothing, where those before it were dropped."""
+        return self.folder / f"baseline-{n:06d}.nqud.gz"
+
     def since(self, base: int, version: int) -> Path:
         """The folder of the changes after version `base` up to `version` as one."""
         return self.folder / f"since-{base:06d}-{version:06d}"

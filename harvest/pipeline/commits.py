@@ -9,6 +9,7 @@ What a committed version was made of, as statements in the provenance log, so th
                                     harvest:dataset
     <...3.nq#context-1>             harvest:content, harvest:url: a remote JSON-LD context that the dumps use
     <providers/NAME>                harvest:provider, harvest:forgottenAtTime: nothing of before is made again
+    <providers/NAME>                harvest:provider, harvest:baseline, harvest:compactedAtTime: none before is kept
 """
 
 from __future__ import annotations
@@ -124,6 +125,30 @@ def forgotten(name: str, base_url: str, at: datetime) -> list[Triple]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """
+    That versions were dropped.
+
+    Attributes:
+        provider: Provider name.
+        baseline: The first version that was kept.
+    """
+
+    provider: str
+    baseline: int
+
+
+def compacted(name: str, baseline: int, base_url: str, at: datetime) -> list[Triple]:
+    """The statements that the versions of a provider before its baseline were dropped."""
+    node = NamedNode(f"{base_url}/providers/{name}")
+    return [
+        Triple(node, NamedNode(HARVEST + "provider"), Literal(name)),
+        Triple(node, NamedNode(HARVEST + "baseline"), Literal(baseline)),
+        Triple(node, NamedNode(HARVEST + "compactedAtTime"), _time(at)),
+    ]
+
+
 def _facts(node: NamedNode, commit: Commit) -> Iterator[tuple[NamedNode, str, Node]]:
     yield node, HARVEST + "provider", Literal(commit.provider)
     yield node, HARVEST + "version", Literal(commit.n)
@@ -160,8 +185,8 @@ def _used(version: NamedNode, kind: str, number: int, item: Used) -> Iterator[tu
         yield node, HARVEST + "dataset", Literal(item.dataset, datatype=NamedNode(XSD + "anyURI"))
 
 
-def commits(statements: Iterable[Triple]) -> Iterator[Commit | str]:
-    """The commits that the statements of one note hold, and the names of forgotten providers."""
+def commits(statements: Iterable[Triple]) -> Iterator[Commit | Compaction | str]:
+    """The commits that the statements of one note hold, what was compacted, and the names of forgotten providers."""
     facts: dict[str, dict[str, list[str]]] = {}
     for triple in statements:
         value = triple.object.value if isinstance(triple.object, NamedNode | Literal) else ""
@@ -171,6 +196,8 @@ def commits(statements: Iterable[Triple]) -> Iterator[Commit | str]:
             yield _commit(known, facts)
         elif HARVEST + "provider" in known and HARVEST + "forgottenAtTime" in known:
             yield known[HARVEST + "provider"][0]
+        elif HARVEST + "provider" in known and HARVEST + "compactedAtTime" in known:
+            yield Compaction(known[HARVEST + "provider"][0], int(known[HARVEST + "baseline"][0]))
 
 
 def _commit(known: Mapping[str, list[str]], facts: Mapping[str, Mapping[str, list[str]]]) -> Commit:

@@ -98,6 +98,9 @@ def subject_of(instance: Instance, record: ProviderRecord) -> FeedSubject:
     changes: list[FiledChange] = []
     versions = instance.ledger.overview.sizes([record.name], record.version).get(record.name, [])
     for version in reversed(versions):
+        if version.n == record.baseline:
+            changes.append(FiledChange(version.n, version.at, True, files.layout.baseline(version.n), baseline=True))
+            break
         path = files.change(version.n)
         if not path.is_file():
             break  # let go, with all before

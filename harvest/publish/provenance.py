@@ -66,6 +66,8 @@ class ProviderFacts:
         yield graph, HARVEST + "state", Literal(str(provider.state))
         yield graph, HARVEST + "version", Literal(provider.version)
         yield graph, VOID + "triples", Literal(provider.triples)
+        if provider.baseline:
+            yield graph, HARVEST + "baseline", Literal(provider.baseline)
         if provider.statistics:
             yield graph, VOID + "distinctSubjects", Literal(provider.statistics.subjects)
             yield graph, VOID + "properties", Literal(provider.statistics.properties)

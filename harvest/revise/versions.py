@@ -3,6 +3,7 @@ A provider's files: the snapshot and the changes.
 
     providers/<name>/snapshot.nq -> snapshot-000004.nq      a whole version, here the 4th
     providers/<name>/changes/000001.nqud.gz ...             what each version changed
+    providers/<name>/baseline-000003.nqud.gz                the 3rd as a change from nothing; those before were dropped
     providers/<name>/since-000004-000007/                   the changes 5 to 7 as one, kept to save folding them again
 
 A full harvest leaves a snapshot of its own version. A partial one leaves its change alone, so that it costs what it
@@ -24,6 +25,7 @@ from harvest.revise import delta as deltas
 from harvest.revise import lines
 
 _SNAPSHOT = re.compile(r"snapshot-(\d{6,})\.nq")
+_BASELINE = re.compile(r"baseline-(\d{6,})\.nqud\.gz")
 
 
 class GraphFiles:
@@ -53,6 +55,25 @@ class GraphFiles:
         except OSError:
             return 0
         return int(match.group(1)) if match and self.link.is_file() else 0
+
+    def first(self) -> int:
+        """The baseline, with which the files begin; 0 where they begin with version 1."""
+        found = (_BASELINE.fullmatch(path.name) for path in self.folder.glob("baseline-*"))
+        return max((int(match[1]) for match in found if match), default=0)
+
+    def file_baseline(self, n: int, graph: Path, room: Path) -> None:
+        """File version `n`, which `graph` holds, as the baseline, durably; what is before stays until `drop_before`."""
+        (nothing := room / "nothing-removed.nq").touch()
+        deltas.write(Delta(nothing, graph, 0, lines.count(graph)), self.layout.baseline(n))
+
+    def drop_before(self, n: int) -> None:
+        """Remove what the baseline `n` stands for, and other baselines; 0 removes all baselines."""
+        for path in self.folder.glob("baseline-*"):
+            if path != self.layout.baseline(n):
+                path.unlink()
+        for path in self.layout.changes.glob("*.nqud.gz"):
+            if int(path.name.split(".")[0]) <= n:
+                path.unlink()
 
     def adopt(self, n: int) -> None:
         """Make the snapshot of version `n`, which must stand there, the current one, and remove the others."""
@@ -101,8 +122,8 @@ class GraphFiles:
     def net(self, base: int, version: int, room: Path) -> Delta | None:
         """The changes after `base` up to `version` as one, or None when there are none."""
         net: Delta | None = None
-        for n in range(base + 1, version + 1):
-            later = deltas.read(self.change(n), _made(room / f"change-{n}"))
+        for n, path in self._steps(base, version):
+            later = deltas.read(path, _made(room / f"change-{n}"))
             net = later if net is None else deltas.compose(net, later, _made(room / f"net-{n}"))
         return net
 
@@ -151,16 +172,17 @@ class GraphFiles:
         Raises:
             UnknownName: There is no such version.
         """
-        if not 0 < n <= version:
-            raise UnknownName(f"there is no version {n}; versions 1 to {version} are there")
+        first = self.first() or 1
+        if not first <= n <= version:
+            raise UnknownName(f"there is no version {n}; versions {first} to {version} are there")
         target = room / f"version-{n}.nq"
         base = self.base()
-        if base >= n and base - n < n:
+        if base >= n and base - n <= n - first:
             self._walked(range(base, n, -1), self.snapshot_file(base), target, room, back=True)
         elif base and base < n:
             self._walked(range(base + 1, n + 1), self.snapshot_file(base), target, room, back=False)
         else:
-            deltas.replay((self.change(i) for i in range(1, n + 1)), target, room)
+            deltas.replay(self.changes(n), target, room)
         return target
 
     def _walked(self, steps: range, start: Path, target: Path, room: Path, *, back: bool) -> None:
@@ -180,9 +202,10 @@ class GraphFiles:
         Raises:
             UnknownName: There is no such version; version 0 is empty.
         """
+        first = self.first() or 1
         for n in (a, b):
-            if not 0 <= n <= version:
-                raise UnknownName(f"there is no version {n}; versions 0 (empty) to {version} are there")
+            if n and not first <= n <= version:
+                raise UnknownName(f"there is no version {n}; versions {first} to {version} are there, and 0 (empty)")
         net = self.net(min(a, b), max(a, b), room)
         if net is None:
             return
@@ -193,8 +216,17 @@ class GraphFiles:
                 yield from (sign + line for line in statements)
 
     def changes(self, version: int) -> Iterator[Path]:
-        """The files of all changes, first to last."""
-        return (self.change(n) for n in range(1, version + 1))
+        """The files that make a version from nothing, in order: the baseline, where there is one, and the changes."""
+        return (path for _, path in self._steps(0, version))
+
+    def _steps(self, base: int, version: int) -> Iterator[tuple[int, Path]]:
+        """The files that take version `base`, or nothing, to `version`, each with the version that it makes."""
+        first = self.first()
+        if first and base == 0:
+            yield first, self.layout.baseline(first)
+            base = first
+        for n in range(base + 1, version + 1):
+            yield n, self.change(n)
 
 
 def _made(folder: Path) -> Path:

@@ -131,6 +131,7 @@ def execute(harvester: Harvester, command: str, names: Sequence[str]) -> Answer:
         "export": _export,
         "verify": _verify,
         "prune": _prune,
+        "compact": _compact,
         "track": _track,
         "rebuild": _rebuild,
         "rebuild --check": _rebuild_check,
@@ -194,6 +195,12 @@ def _prune(harvester: Harvester, names: Sequence[str]) -> Answer:
     versions, since, *dry = names
     keep = PruneRule(int(versions) if versions else None, datetime.fromisoformat(since) if since else None)
     return {"ok": True, "results": [asdict(item) for item in prune(harvester.instance, keep, dry_run=bool(dry))]}
+
+
+def _compact(harvester: Harvester, names: Sequence[str]) -> Answer:
+    """Drop the versions of a provider but for the newest; the words are its name and how many are kept."""
+    name, keep = names
+    return {"ok": True, "results": [asdict(harvester.maintenance.compact(name, int(keep)))]}
 
 
 def _track(harvester: Harvester, names: Sequence[str]) -> Answer:

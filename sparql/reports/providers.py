@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sparql.reports.runs import FindingReport, RunReport
+from sparql.reports.writing import OPTIONAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,7 @@ class ProviderReport:
         notify: Who is to be notified of outcomes, or None.
         datasets: Those of its description, then others that were harvested or tried.
         about: What its description says of it.
+        baseline: The first version that is kept, where those before it were dropped, or None.
     """
 
     name: str
@@ -194,6 +196,7 @@ class ProviderReport:
     notify: str | None
     datasets: tuple[DatasetReport, ...]
     about: tuple[AboutReport, ...]
+    baseline: int | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)

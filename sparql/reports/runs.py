@@ -187,10 +187,12 @@ class PublishedVersion:
     Attributes:
         provider: Provider name.
         version: The version.
+        is_baseline: Whether what it changed was dropped, with the versions before it.
     """
 
     provider: str
     version: VersionReport
+    is_baseline: bool = False
 
 
 @dataclass(frozen=True, slots=True)

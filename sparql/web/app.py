@@ -176,7 +176,7 @@ def refuse(error: HTTPException) -> Response:
     status, reason = error.code or 500, error.description or error.name
     if isinstance(error, NotFound) and reason == NotFound.description:
         reason = f"There is nothing at {request.path[:200]}. Start at /, /providers/, /sparql or /exports/."
-    own = [(name, value) for name, value in error.get_headers() if name in ("Content-Range", "Retry-After")]
+    own = [(name, value) for name, value in error.get_headers() if name in ("Content-Range", "Retry-After", "Link")]
     accept = request.headers.get("Accept")
     if quality(HTML, accept) > max(quality(JSON, accept), quality("text/plain", accept)):
         response = Response(render_template("error.html", status=status, name=error.name, reason=reason), status)

@@ -86,6 +86,9 @@ class Catalog(Protocol):
     def change(self, name: str, n: int) -> PackedFile | None:
         """The N-Quads unified diff that made a version, or None; DamagedData where it is damaged."""
 
+    def baseline(self, name: str, n: int) -> PackedFile | None:
+        """A version as a change from nothing, where those before it were dropped, or None; DamagedData as for it."""
+
     def version(self, name: str, n: int) -> Iterator[bytes] | None:
         """
         A version as canonical N-Quads in chunks, or None. An iterator that can be closed is closed.

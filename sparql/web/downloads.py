@@ -20,9 +20,10 @@ from werkzeug.http import is_resource_modified
 from sparql.rdf import NQUD
 from sparql.reports import ProviderReport
 from sparql.web import recipes
+from sparql.web.dropped import no_version
 from sparql.web.headers import FOREIGN
 from sparql.web.sending import CHUNK, Opened, Unpacked, open_file, send
-from sparql.web.site import HTML, JSON, TURTLE, context, found, json_data, page, preferred
+from sparql.web.site import HTML, JSON, TURTLE, context, json_data, page, preferred
 
 downloads = Blueprint("downloads", __name__)
 
@@ -104,12 +105,38 @@ def change(name: str, n: int) -> Response:
     filed = context().catalog.change(name, n)
     opened = open_file(filed.path) if filed else None
     if filed is None or opened is None:
-        abort(404, _no_version(name, n))
+        no_version(name, n, "change")
+    return _packed(opened, filed.length)
+
+
+@downloads.get("/providers/<name:name>/versions/<int:n>.nqud")
+def from_nothing(name: str, n: int) -> Response:
+    """A version as a change from nothing; that of a baseline is filed, others are made while they are sent."""
+    filed = context().catalog.baseline(name, n)
+    opened = open_file(filed.path) if filed else None
+    if filed is not None and opened is not None:
+        return _packed(opened, filed.length)
+    response = _version(name, n, NQUD, "-nqud")
+    if response.is_streamed:
+        response.response = _gathered(_added(cast(Iterator[bytes], response.response)))
+    return response
+
+
+def _added(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a graph as those of a change that adds them."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield b"".join([b"+" + line + b"\n" for line in lines])
+
+
+def _packed(opened: Opened, length: int) -> Response:
+    """A compressed change, as it is to whoever likes that; `length` is that of what is in it."""
     if request.accept_encodings.quality("gzip") > 0:
         response = send(replace(opened, etag=f"{opened.etag}-gzip"), NQUD)
         response.headers["Content-Encoding"] = "gzip"
     else:
-        response = send(replace(opened, file=cast(IO[bytes], Unpacked(opened.file)), length=filed.length), NQUD)
+        response = send(replace(opened, file=cast(IO[bytes], Unpacked(opened.file)), length=length), NQUD)
     response.vary.add("Accept-Encoding")
     return response
 
@@ -124,7 +151,7 @@ def patch(name: str, n: int) -> Response:
     filed = context().catalog.change(name, n)
     opened = open_file(filed.path) if filed else None
     if opened is None:
-        abort(404, _no_version(name, n))
+        no_version(name, n, "change")
     response = Response(content_type=RDF_PATCH)
     response.set_etag(f"{opened.etag}-rdfp")
     if not is_resource_modified(request.environ, response.headers["ETag"]):
@@ -150,17 +177,22 @@ def _patched(change: IO[bytes], base: str, n: int) -> Iterator[bytes]:
 @downloads.get("/providers/<name:name>/versions/<int:n>.nq")
 def version(name: str, n: int) -> Response:
     """A version, whole."""
+    return _version(name, n, "application/n-quads")
+
+
+def _version(name: str, n: int, media_type: str, tag: str = "") -> Response:
+    """The statements of a version; `tag` is what is added to its digest, which is the ETag."""
     catalog = context().catalog
     record = next((record for record in catalog.versions(name) if record.n == n), None)
     if record is None:
-        abort(404, _no_version(name, n))
-    response = Response(content_type="application/n-quads")
+        no_version(name, n)
+    response = Response(content_type=media_type)
     if record.sha256:
-        response.set_etag(record.sha256)
+        response.set_etag(record.sha256 + tag)
         if not is_resource_modified(request.environ, response.headers["ETag"]):
             response.status_code = 304
     if response.status_code == 200 and request.method == "GET":
-        response.response = _gathered(catalog.version(name, n) or abort(404, _no_version(name, n)))
+        response.response = _gathered(catalog.version(name, n) or no_version(name, n))
     return response
 
 
@@ -202,7 +234,7 @@ def _chosen(names: list[str]) -> str | None:
 
 def _changed(providers: list[ProviderReport], chosen: str | None) -> ProviderReport | None:
     """A provider with a version before the current one, that of the chosen file first."""
-    known = [provider for provider in providers if provider.version > 1]
+    known = [provider for provider in providers if provider.version > (provider.baseline or 1)]
     return next((p for p in known if f"{p.name}.nq.gz" == chosen), next(iter(known), None))
 
 
@@ -252,11 +284,3 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
                 yield b"".join(waiting)
                 waiting, size = [], 0
         yield b"".join(waiting)
-
-
-def _no_version(name: str, n: int) -> str:
-    catalog = context().catalog
-    found(catalog.provider(name), name)
-    count = len(catalog.versions(name))
-    there = f"it has versions 1 to {count}" if count else "it has none yet"
-    return f"{name} has no version {n}: {there}."

@@ -98,7 +98,8 @@ def _version(each: PublishedVersion) -> str:
 
 
 def _change(each: PublishedVersion) -> str:
-    return f"{context().site.base_url}/providers/{each.provider}/changes/{each.version.n}.nqud"
+    kind = "versions" if each.is_baseline else "changes"  # what it changed was dropped with the versions before it
+    return f"{context().site.base_url}/providers/{each.provider}/{kind}/{each.version.n}.nqud"
 
 
 def _title(each: PublishedVersion) -> str:
@@ -107,6 +108,8 @@ def _title(each: PublishedVersion) -> str:
 
 def _text(each: PublishedVersion) -> str:
     version = each.version
+    if each.is_baseline:
+        return f"The baseline, as the versions before it were dropped: {number(version.triples)} triples."
     return (
         f"{number(version.added)} triples added, {number(version.removed)} removed; {number(version.triples)} in all."
     )

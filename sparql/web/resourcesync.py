@@ -31,6 +31,7 @@ _TYPES: Final = {"description.xml": "application/rdf+xml", DATASET: "application
 _LINKED: Final = frozenset(
     {
         "downloads.change",
+        "downloads.from_nothing",
         "downloads.version",
         "pages.provider",
         "pages.provider_json",

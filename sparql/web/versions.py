@@ -12,6 +12,7 @@ from typing import Final
 from flask import Blueprint, Response, abort, make_response, render_template, request
 
 from sparql.web import changes
+from sparql.web.dropped import no_version
 from sparql.web.entity import labels, languages
 from sparql.web.questions import Budget
 from sparql.web.refusal import RETRY_S
@@ -36,7 +37,7 @@ log = logging.getLogger(__name__)
 def versions_json(name: str) -> Response:
     """All versions of a provider, the newest first, a page at a time."""
     catalog = context().catalog
-    found(catalog.provider(name), name)
+    provider = found(catalog.provider(name), name)
     newest = catalog.versions(name)[::-1]
     page = page_number("page", LAST_PAGE)
     return json_data(
@@ -47,6 +48,7 @@ def versions_json(name: str) -> Response:
             "pages": max(1, math.ceil(len(newest) / ROWS)),
             "versions": newest[(page - 1) * ROWS : page * ROWS],
         }
+        | ({"baseline": provider.baseline} if provider.baseline else {})
     )
 
 
@@ -57,8 +59,7 @@ def version(name: str, n: int) -> Response:
     provider = found(catalog.provider(name), name)
     known = {record.n: record for record in catalog.versions(name)}
     if n not in known:
-        there = f"it has {len(known)}, up to {max(known)}" if known else "it has none yet"
-        abort(404, f"{name} has no version {n}: {there}.")
+        no_version(name, n)
     after = _after()
     if preferred(JSON, HTML) == JSON:
         return json_data(known[n])

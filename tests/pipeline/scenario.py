@@ -108,6 +108,12 @@ def let_go(instance: TemporaryInstance) -> None:
     prune(instance.harvester.instance, PruneRule(versions=1))
 
 
+def compact(instance: TemporaryInstance) -> None:
+    for name in ("p", "notes"):
+        with suppress(UnknownName):
+            instance.harvester.maintenance.compact(name, 1)
+
+
 def forget(instance: TemporaryInstance) -> None:
     with suppress(UnknownName):
         instance.harvester.forget("p")
@@ -123,6 +129,7 @@ PHASES: Final = (
     Phase("update", 70, nothing, update),
     Phase("seed", 80, seeded, seed),
     Phase("prune", 90, nothing, let_go),
+    Phase("compact", 95, nothing, compact),
     Phase("forget", 100, removed, forget),
 )
 

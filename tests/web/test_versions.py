@@ -259,7 +259,7 @@ def test_a_version_is_data_for_programs(front: Server) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "said"),
     [
-        ("/providers/a/versions/4", 404, "it has 3, up to 3"),
+        ("/providers/a/versions/4", 404, "it has versions 1 to 3"),
         ("/providers/b/versions/1", 404, "it has none yet"),
         ("/providers/zz/versions/1", 404, "no provider"),
         ("/providers/a/versions/3", 200, "is not there"),

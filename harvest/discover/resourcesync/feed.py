@@ -121,8 +121,10 @@ def _check_order(diffs: Sequence[Diff]) -> None:
     for (_, earlier), (diff, at) in pairwise(dates):
         if at < earlier:
             raise _broken(diff, f"its date {at.isoformat()} is before {earlier.isoformat()}, that of one ahead of it")
-    is_numbered = _is_numbered(diffs)
-    for before, diff in pairwise(diffs):
+    # A baseline, which creates the dataset in the place of all changes up to it, may have an address of another kind.
+    numbered = diffs[1:] if diffs[0].created and len(diffs) > 2 and not _is_numbered(diffs) else diffs
+    is_numbered = _is_numbered(numbered)
+    for before, diff in pairwise(numbered):
         if is_numbered and _gap(before, diff):
             raise _broken(diff, f"what comes between {before.file.url} and it is missing")
 
@@ -174,10 +176,14 @@ def dataset_of_feed(
     place = next((n for n, diff in enumerate(diffs) if diff.file.url == applied.split()[0]), None)
     if place is not None:
         _check_applied(diffs[place], applied)
+    elif _stands_for(diffs[0], applied):
+        place = 0
+    if place is not None:
         later = diffs[place + 1 :]
         return (_increment(lists, later, applied) if later else _at_rest(lists, diffs, applied)), ()
-    if _goes_on(diffs[0], applied):
-        return _increment(lists, diffs, applied), ()
+    behind = diffs[1:] if diffs[0].created and len(diffs) > 1 else diffs
+    if _goes_on(behind[0], applied):
+        return _increment(lists, behind, applied), ()
     return _beginning_again(lists, diffs, applied)
 
 
@@ -187,6 +193,11 @@ def _check_applied(diff: Diff, applied: str) -> None:
     now = diff.token.split()[2]
     if "-" not in (digest, now) and digest != now:
         raise _broken(diff, f"its hash was {digest} when it was applied, and is {now} now")
+
+
+def _stands_for(first: Diff, applied: str) -> bool:
+    """Whether a feed begins with a baseline, in the place of what was applied last: it has the date of that."""
+    return first.created and first.at is not None and first.at.isoformat() == applied.split()[1]
 
 
 def _goes_on(first: Diff, applied: str) -> bool:

@@ -73,6 +73,7 @@ def sweep(instance: Instance) -> None:
             if files.snapshot_file(provider.version).exists():
                 files.adopt(provider.version)
             files.sweep(loading.get(provider.name, provider.version))
+            files.drop_before(provider.baseline)
             files.drop_since()
 
 

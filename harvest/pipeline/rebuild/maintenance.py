@@ -7,8 +7,10 @@ from pathlib import Path
 from harvest.errors import UnknownName
 from harvest.model import Finding
 from harvest.pipeline import exporting
+from harvest.pipeline.compacting import Compacted, compact
 from harvest.pipeline.exporting import Alone
 from harvest.pipeline.feeding import feed
+from harvest.pipeline.harvest.recovery import recover
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.rebuild.mend import Mended, mend, recapture_all
 from harvest.pipeline.rebuild.prove import Proof, prove
@@ -59,6 +61,12 @@ class Maintenance:
             self._mend_export(name)
             self._mend_feed(name)
         return made
+
+    def compact(self, name: str, keep: int) -> Compacted:
+        """Keep the newest `keep` versions of a provider; see `harvest.pipeline.compacting`."""
+        with self._alone(name), self.instance.crawl.working(), self.instance.writing:
+            recover(self.instance, name)
+            return compact(self.instance, name, keep)
 
     def _mend_export(self, name: str) -> None:
         folder = self.instance.settings.exports_dir

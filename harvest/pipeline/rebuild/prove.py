@@ -142,8 +142,14 @@ def _changes(instance: Instance, record: ProviderRecord, replayed: Snapshot) -> 
         raise DamageError(f"{where}: {said}", url=where)
     digest = instance.ledger.digest(record.name, record.version)
     if digest is not None:
-        _same(replayed.digest, digest, f"{record.version} changes replayed from empty", where)
-    return f"{record.version} changes replayed from empty give the {replayed.triples} triples of the ledger"
+        _same(replayed.digest, digest, _replayed(record), where)
+    return f"{_replayed(record)} give the {replayed.triples} triples of the ledger"
+
+
+def _replayed(record: ProviderRecord) -> str:
+    if not record.baseline:
+        return f"{record.version} changes replayed from empty"
+    return f"version {record.baseline}, the baseline, and {record.version - record.baseline} changes after it replayed"
 
 
 def _snapshot(instance: Instance, record: ProviderRecord, files: GraphFiles, room: Path) -> str:

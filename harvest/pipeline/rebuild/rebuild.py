@@ -24,7 +24,7 @@ from harvest.errors import StorageError, UnknownName
 from harvest.ledger import VersionRecord
 from harvest.ledger.restoring import restore_versions
 from harvest.model import ProviderLayout
-from harvest.pipeline.commits import Commit, commits
+from harvest.pipeline.commits import Commit, Compaction, commits
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.metadata import write_run
 from harvest.pipeline.rebuild.remake import remade
@@ -62,7 +62,7 @@ def rebuild(instance: Instance, name: str, *, check: bool = False) -> list[Rebui
         StorageError: A log or bytes are missing.
         WashError: Washing failed.
     """
-    versions = committed(instance, name)
+    versions, baseline = committed(instance, name)
     with instance.room() as room:
         made = GraphFiles(ProviderLayout(room / name))
         done = []
@@ -74,13 +74,18 @@ def rebuild(instance: Instance, name: str, *, check: bool = False) -> list[Rebui
                 os.link(snapshot.path, made.snapshot_file(len(versions)))
         if not check and all(version.same for version in done):
             made.adopt(len(versions))
-            _put_in_place(instance, versions, made.folder, room)
+            if baseline:
+                made.file_baseline(baseline, made.at(baseline, len(versions), room), room)
+                made.drop_before(baseline)
+            _put_in_place(instance, versions, baseline, made.folder)
     return done
 
 
-def committed(instance: Instance, name: str) -> list[Commit]:
+def committed(instance: Instance, name: str) -> tuple[list[Commit], int]:
     """
     The versions of a provider in the logs since it was last forgotten, in order; of two records of one, the later.
+
+    With them comes the first that is kept, or 0: those before it are made again, as others follow from them.
 
     Raises:
         UnknownName: There is none.
@@ -92,26 +97,30 @@ def committed(instance: Instance, name: str) -> list[Commit]:
     return found
 
 
-def all_committed(instance: Instance) -> dict[str, list[Commit]]:
-    """The versions in the logs of all providers that were not forgotten, by name."""
+def all_committed(instance: Instance) -> dict[str, tuple[list[Commit], int]]:
+    """The versions in the logs of all providers that were not forgotten, and their baselines or 0, by name."""
     found: defaultdict[str, dict[int, Commit]] = defaultdict(dict)
+    baselines: dict[str, int] = {}
     for log in Index(instance.content.root).chain():
         path = find(instance.content.root, log)
         for commit in _commits_in(path) if path else ():
             if isinstance(commit, str):
                 found.pop(commit, None)
+                baselines.pop(commit, None)
+            elif isinstance(commit, Compaction):
+                baselines[commit.provider] = max(commit.baseline, baselines.get(commit.provider, 0))
             else:
                 found[commit.provider][commit.n] = commit
-    return {name: [commits[n] for n in sorted(commits)] for name, commits in found.items()}
+    return {name: ([its[n] for n in sorted(its)], baselines.get(name, 0)) for name, its in found.items()}
 
 
-def _commits_in(log: Path) -> Iterator[Commit | str]:
+def _commits_in(log: Path) -> Iterator[Commit | Compaction | str]:
     for _, quads in groupby(statements(log), key=lambda quad: quad.graph_name):
         triples: list[Triple] = [quad.triple for quad in quads]
         yield from commits(triples)
 
 
-def _put_in_place(instance: Instance, versions: list[Commit], folder: Path, room: Path) -> None:
+def _put_in_place(instance: Instance, versions: list[Commit], baseline: int, folder: Path) -> None:
     """Let files, ledger and store be what was made again, in an order that may be begun anew after a crash."""
     last = versions[-1]
     name = last.provider
@@ -120,12 +129,13 @@ def _put_in_place(instance: Instance, versions: list[Commit], folder: Path, room
     _compare(instance, versions)
     with instance.writing:
         if place.exists():
-            place.rename(room / "before")
+            place.rename(folder.with_name("before"))
         folder.rename(place)
         for grown in (files.layout.changes, place, place.parent):
             sync_folder(grown)
         instance.ledger.enrol(name, last.graph)
-        restore_versions(instance.ledger.database, name, [record_of(commit) for commit in versions], instance.clock())
+        records = [record_of(commit) for commit in versions]
+        restore_versions(instance.ledger.database, name, records, instance.clock(), baseline)
         snapshot = files.snapshot_file(last.n)
         instance.ledger.figures.put(name, last.n, statistics.whole(snapshot))
         with instance.changing():

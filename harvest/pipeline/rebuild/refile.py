@@ -27,10 +27,10 @@ def refile(instance: Instance, damaged: Path) -> None:
         StorageError: A log is missing or damaged.
     """
     instance.crawl.seal()  # adopts the logs
-    for name, committed in all_committed(instance).items():
+    for name, (committed, baseline) in all_committed(instance).items():
         instance.ledger.enrol(name, committed[-1].graph)
         versions = [record_of(commit) for commit in committed]
-        restore_versions(instance.ledger.database, name, versions, instance.clock())
+        restore_versions(instance.ledger.database, name, versions, instance.clock(), baseline)
         for dataset in _datasets(instance, committed).values():
             restore_dataset(instance.ledger.database, name, dataset)
         log.warning("provider filed again", provider=name, versions=len(committed))

@@ -50,12 +50,14 @@ class FiledChange:
         at: When that was filed (UTC).
         begins: Whether it makes that version from nothing.
         path: The compressed N-Quads unified diff.
+        baseline: Whether it is a baseline, in the place of the changes of that version and all before.
     """
 
     n: int
     at: datetime
     begins: bool
     path: Path
+    baseline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +169,7 @@ def _listed(before: dict[str, Any], subject: FeedSubject, now: datetime) -> list
         file = facts.st_size, facts.st_mtime_ns
         if found is None or found.file != file:
             found = ListedChange(change.n, "", file, *_unpacked(change.path))
-        listed.append(replace(found, at=last.isoformat()))
+        listed.append(replace(found, at=last.isoformat(), baseline=change.baseline))
     return listed
 
 
@@ -215,7 +217,8 @@ def _key(base_url: str, subject: FeedSubject) -> dict[str, Any]:
     """What a feed depends on beside the bytes of the dataset."""
     about = hashlib.sha256(_description(FeedAddresses(base_url, subject.name), subject)).hexdigest()
     first = subject.changes[0].n if subject.changes else 0
-    return {"format": FORMAT, "base_url": base_url, "version": subject.version, "first": first, "about": about}
+    key = {"format": FORMAT, "base_url": base_url, "version": subject.version, "first": first, "about": about}
+    return key | ({"baseline": first} if subject.changes and subject.changes[0].baseline else {})
 
 
 def _description(addresses: FeedAddresses, subject: FeedSubject) -> bytes:

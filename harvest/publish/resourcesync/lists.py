@@ -52,6 +52,10 @@ class FeedAddresses:
         """The address of the change that made version `n`, from 1."""
         return f"{self.base_url}/providers/{self.name}/changes/{n}.nqud"
 
+    def baseline(self, n: int) -> str:
+        """The address of version `n` as a change from nothing, where those before it were dropped."""
+        return f"{self.base_url}/providers/{self.name}/versions/{n}.nqud"
+
     @property
     def source(self) -> str:
         """The address of the source description."""
@@ -69,6 +73,7 @@ class ListedChange:
         file: Size and time of last modification in ns of the compressed file.
         sha256: Of the diff itself.
         length: Of the diff itself, in bytes.
+        baseline: Whether it makes the version from nothing, in the place of all changes up to it.
     """
 
     n: int
@@ -76,6 +81,7 @@ class ListedChange:
     file: tuple[int, int]
     sha256: str
     length: int
+    baseline: bool = False
 
 
 def described_by(addresses: FeedAddresses) -> Link:
@@ -128,7 +134,8 @@ def _changes(
         if number == len(changes) - 1:
             md |= _md(dataset)
         facts = {"type": NQUD, "hash": f"sha-256:{change.sha256}", "length": str(change.length)}
-        patch = Link(Relation.PATCH, addresses.change(change.n), facts)
+        address = addresses.baseline(change.n) if change.baseline else addresses.change(change.n)
+        patch = Link(Relation.PATCH, address, facts)
         yield Item(addresses(DATASET), at, md, (patch,))
 
 
