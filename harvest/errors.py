@@ -16,6 +16,7 @@ The error tree of the harvesting side.
     │   ├── WashTimeout      washing went past its time or memory limit               permanent
     │   ├── WashCrash        the washing process died                                 permanent
     │   └── ContextWanted    a remote JSON-LD context that has to be fetched first    retriable
+    ├── MisfitError          a change that does not fit the graph as it is            permanent
     ├── LedgerError          the ledger cannot be opened or migrated                  permanent
     │   └── LedgerDamage     it is damaged or gone                                    permanent
     ├── BusyError            another process holds the data directory                 retriable
@@ -201,6 +202,10 @@ class ContextWanted(WashError):
     """
 
     retriable = True
+
+
+class MisfitError(HarvestError):
+    """A change that somebody sent and that does not fit the graph as it is."""
 
 
 class LedgerError(HarvestError):

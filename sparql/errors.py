@@ -8,7 +8,9 @@ The error tree of the query side.
     ├── MethodRefused      a method that the endpoint does not have                 permanent, 405
     ├── NotAcceptable      no result format fits                                    permanent, 406
     ├── RequestTimeout     a request body that does not come                        permanent, 408
-    ├── UnsupportedMedia   a request body that is neither form nor query            permanent, 415
+    ├── Conflict           a change that does not fit the graph                     permanent, 409
+    ├── UnsupportedMedia   a request body of a type that is not read                permanent, 415
+    ├── UnreadableChange   a change that is damaged, or whose lines are no RDF      permanent, 422
     ├── QueryTimeout       a query past its time limit                              retriable, 503
     ├── QueryMemory        a query past its memory limit                            permanent, 503
     ├── QueryCrash         a query that brought its worker down                     permanent, 500
@@ -78,10 +80,22 @@ class RequestTimeout(SparqlError):
     status = 408
 
 
+class Conflict(SparqlError):
+    """A change that does not fit the graph as it is; nothing was applied."""
+
+    status = 409
+
+
 class UnsupportedMedia(SparqlError):
-    """A request body that is neither a form nor a query."""
+    """A request body of a type that is not read at its address."""
 
     status = 415
+
+
+class UnreadableChange(SparqlError):
+    """A change that is damaged, or whose lines are no statements; nothing was applied."""
+
+    status = 422
 
 
 class QueryTimeout(SparqlError):

@@ -11,7 +11,7 @@ from harvest.ledger.database import Database
 from harvest.ledger.records import Request, stamp
 
 UPDATE: Final = "update"
-"""The command that carries out a SPARQL update, the only one that must not be done twice."""
+"""The command that carries out a SPARQL update or applies a change, the only one that must not be done twice."""
 
 BROKEN_OFF: Final[dict[str, Any]] = {
     "ok": False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from weakref import WeakValueDictionary
 
 import structlog
@@ -31,9 +31,8 @@ from harvest.pipeline.rounds import HarvestResult, Round
 from harvest.pipeline.seeds.seeding import Seeding
 from harvest.pipeline.skip import choose, skip
 from harvest.pipeline.trouble import filed_look, filing_trouble, is_stuck
-from harvest.pipeline.update.permission import named
-from harvest.pipeline.update.updating import Written, write
-from sparql.protocol.update import read_update
+from harvest.pipeline.update.updating import Written
+from harvest.pipeline.update.writing import Writing
 
 log = structlog.get_logger()
 
@@ -46,6 +45,7 @@ class Harvester:
         downloads: Dumps on their way.
         care: What can be asked for the instance's files.
         seeding: What can be asked for the seed list.
+        writing: What operators write.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -53,6 +53,7 @@ class Harvester:
         self.downloads = DownloadQueue(instance, self.fetch, self.watch)
         self.maintenance = Maintenance(instance, self._alone)
         self.seeding = Seeding(instance)
+        self.writing = Writing(instance, self._alone, self.work)
         # A lock lives while somebody holds it or waits for it.
         self._locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         self._claims: Counter[str] = Counter()
@@ -180,23 +181,7 @@ class Harvester:
             SparqlError: It is refused, or went past its limits; nothing was changed.
             HarvestError: The disk is full, or the instance shuts down.
         """
-        self.instance.roster.refresh()
-        update = read_update(text, f"{self.instance.settings.base_url}/sparql")
-        for name in (names := list(named(self.instance, update).values())):
-            self.work(name)  # what a crash left
-        with ExitStack() as stack, self.instance.crawl.working():
-            for name in names:  # in order, so that no two updates wait for each other
-                stack.enter_context(self._alone(name))
-                self.instance.on_step(name, "update")
-            written = write(self.instance, names, update)
-        log.info(
-            "updated",
-            provider=written.provider,
-            outcome=written.outcome.value,
-            added=written.added,
-            removed=written.removed,
-        )
-        return written
+        return self.writing.update(text)
 
     def _next(self, name: str) -> Announcement | None:
         """The oldest announcement that waits now, if it is downloaded; later ones come after it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from base64 import b64decode
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -239,8 +240,9 @@ def _unload_seeds(harvester: Harvester, names: Sequence[str]) -> Answer:
 
 
 def _update(harvester: Harvester, names: Sequence[str]) -> Answer:
-    """Carry out a SPARQL update, the first word."""
-    written = harvester.update(names[0])
+    """Carry out a SPARQL update, the only word; or apply a change, base64 behind the IRI of its graph."""
+    first, *change = names
+    written = harvester.writing.change(first, b64decode(change[0])) if change else harvester.update(first)
     return {"ok": True, "results": [asdict(written)]}
 
 

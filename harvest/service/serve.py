@@ -160,7 +160,8 @@ def application() -> Application:
         service=query.service,
     )
     queries = settings.file.parent / "queries" if settings.file else None
-    operator = Operator(query.operator_token, Updates(settings)) if query.operator_token else None
+    updates = Updates(settings)
+    operator = Operator(query.operator_token, updates, updates.change) if query.operator_token else None
     site = Site(
         settings.base_url,
         graph_base=settings.graph_base,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Sequence
 from typing import Any, Final
 
 import harvest.errors
@@ -30,6 +32,15 @@ class Updates:
         self._patience = Patience(TAKEN_S, POLL_S, 2 * settings.query.update_timeout_s + SPARE_S)
         self._base_url = settings.base_url
 
+    def change(self, graph: str, data: bytes) -> dict[str, Any]:
+        """
+        The outcome of applying an N-Quads unified diff to a graph; the rest as for an update.
+
+        Raises:
+            SparqlError: It was refused, does not fit, or failed; UpdateUnanswered where that is not known.
+        """
+        return self._sent(graph, b64encode(data).decode())
+
     def __call__(self, text: str) -> dict[str, Any]:
         """
         The outcome of an update, as JSON: the fields of `harvest.pipeline.update.updating.Written`.
@@ -37,14 +48,17 @@ class Updates:
         Raises:
             SparqlError: It was refused or failed; UpdateUnanswered where that is not known.
         """
+        return self._sent(text)
+
+    def _sent(self, *words: str) -> dict[str, Any]:
         database = Database(self._path)
         try:
-            return _result(self._answer(Ledger(database), text))
+            return _result(self._answer(Ledger(database), words))
         finally:
             database.close()
 
-    def _answer(self, ledger: Ledger, text: str) -> dict[str, Any]:
-        id = ledger.requests.ask(UPDATE, [text], now_utc())
+    def _answer(self, ledger: Ledger, words: Sequence[str]) -> dict[str, Any]:
+        id = ledger.requests.ask(UPDATE, words, now_utc())
         try:
             answer = awaited(ledger, id, self._patience)
         except TimeoutError as error:

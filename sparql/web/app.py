@@ -137,9 +137,10 @@ def create_app(
     flask = create_pages(Context(catalog, site, limits, pool.served, questions.ask))
     gateway = Gateway(flask, THREADS)
     addresses = Addresses(site.proxies)
-    endpoint = Endpoint(recall, editions, gateway, addresses, Updating(site.operator))
+    updating = Updating(site.operator)
+    endpoint = Endpoint(recall, editions, gateway, addresses, updating)
     taken = (rule.rule.split("/")[1] for rule in flask.url_map.iter_rules())
-    graphs = Graphs(endpoint, site, taken)
+    graphs = Graphs(endpoint, updating, site, taken)
     routes = Routes(endpoint, graphs, Entities(endpoint, questions, gateway, graphs, site), gateway)
     return Application(pool, routes, Connections(addresses, most()))
 

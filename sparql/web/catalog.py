@@ -125,10 +125,12 @@ class Operator:
         token: What their requests bear.
         update: Carries out an update: its text gives a record of what became of it, or a SparqlError. It may take
             minutes; several threads call at once.
+        change: The same for an N-Quads unified diff, gzip or not, of a graph: its IRI and the bytes.
     """
 
     token: str = field(repr=False)
     update: Callable[[str], Record]
+    change: Callable[[str, bytes], Record]
 
 
 @dataclass(frozen=True, slots=True)

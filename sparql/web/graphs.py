@@ -1,12 +1,13 @@
 """
-Graphs to be read, at `/graphs` by name and at their own addresses.
+Graphs at `/graphs` by name and at their own addresses: read by anybody, and changed by operators.
 
-Source: SPARQL 1.1 Graph Store HTTP Protocol, sections 4 (indirect and direct identification) and 5.2 (GET), 5.8 (HEAD).
+Source: SPARQL 1.1 Graph Store HTTP Protocol, sections 4 (indirect and direct identification) and 5.2 (GET), 5.5 (POST),
+5.8 (HEAD).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -18,37 +19,44 @@ from sparql.web.client import Message, Receive, Send, WebClient, encode, header
 from sparql.web.endpoint import Endpoint
 from sparql.web.headers import OPEN, PREFLIGHT
 from sparql.web.refusal import refuse
+from sparql.web.updating import Updating
 
 PATH: Final = "/graphs"
 METHODS: Final = ("GET", "HEAD", "OPTIONS")
 DEFAULT: Final = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
-READABLE: Final = encode(
-    {
-        **dict(OPEN),
-        **dict(PREFLIGHT),
-        "Allow": ", ".join(METHODS),
-        "Access-Control-Allow-Methods": ", ".join(METHODS),
-    }.items()
-)
+WRITTEN: Final = ("GET", "HEAD", "POST", "OPTIONS")
+"""Methods of graphs; those of all else that is read stand in `METHODS`."""
+
+
+def _allowed(methods: Sequence[str]) -> list[tuple[bytes, bytes]]:
+    """The answer to OPTIONS; pages of other sites may read alone."""
+    allow = {"Allow": ", ".join(methods), "Access-Control-Allow-Methods": ", ".join(METHODS)}
+    return encode({**dict(OPEN), **dict(PREFLIGHT), **allow}.items())
+
+
+READABLE: Final = _allowed(METHODS)
 """The answer to OPTIONS where things are read alone."""
+_WRITABLE: Final = _allowed(WRITTEN)
 
 _SAFE: Final = "/:@!$&'()*+,;=-._~"
 """What stands as it is in a path. Source: RFC 3986, section 3.3."""
 
 
 class Graphs:
-    """Answers who reads a graph; `covers` says which requests those are."""
+    """Answers who reads or changes a graph; `covers` says which requests those are."""
 
-    def __init__(self, endpoint: Endpoint, site: Site, taken: Iterable[str]) -> None:
+    def __init__(self, endpoint: Endpoint, updating: Updating, site: Site, taken: Iterable[str]) -> None:
         """
         Make the graphs of a site readable.
 
         Args:
-            endpoint: What answers.
+            endpoint: What answers who reads.
+            updating: What answers who changes.
             site: Its addresses.
             taken: The first steps of the paths that pages have; graphs below one of them are read at `/graphs` only.
         """
         self._endpoint = endpoint
+        self._updating = updating
         self._site = site
         self._prefix = _prefix(site, set(taken))
 
@@ -61,17 +69,22 @@ class Graphs:
         client = WebClient(receive, send)
         try:
             if scope["method"] == "OPTIONS":
-                await client.reply(204, READABLE, b"")
+                await client.reply(204, _WRITABLE, b"")
+                return
+            if scope["method"] == "POST":
+                await self._updating.change(self._changed(scope), scope, client)
                 return
             await self._endpoint.answer(self._request(scope), scope, client)
         except SparqlError as error:
-            await refuse(error, METHODS, scope, client)
+            await refuse(error, WRITTEN, scope, client)
         finally:
             client.unwatch()
 
     def _request(self, scope: Message) -> QueryRequest:
         if scope["method"] not in METHODS:
-            raise MethodRefused(f"{scope['method']} is refused: graphs are read here, and written by harvesting alone.")
+            raise MethodRefused(
+                f"{scope['method']} is refused: graphs are read here, and changed by POST of an N-Quads unified diff."
+            )
         parameters = decode(scope["query_string"].decode("latin-1"))
         form = next((value for key, value in parameters if key == "format" and value), None)
         formats = choose(header(scope, b"accept"), form)
@@ -82,6 +95,13 @@ class Graphs:
         if name is None:
             return QueryRequest(DEFAULT, only_graph, head=head)
         return QueryRequest("", only_graph, graph_name=name, head=head)
+
+    def _changed(self, scope: Message) -> str:
+        """The graph that a request changes."""
+        name = self._name(scope, decode(scope["query_string"].decode("latin-1")))
+        if name is None:
+            raise RequestError(f"The default graph is a union, and takes no changes: name one, {PATH}?graph=IRI.")
+        return name
 
     def _name(self, scope: Message, parameters: list[tuple[str, str]]) -> str | None:
         """The graph that a request names; None for the default graph."""

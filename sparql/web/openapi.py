@@ -18,9 +18,12 @@ from urllib.parse import quote
 
 import yaml
 
+from sparql.rdf import NQUD
 from sparql.web.catalog import Record
 
 METHODS: Final = ("get", "post")
+_CHANGE: Final = '+<http://example.org/a> <http://example.org/b> "c" .'
+"""A change, as an example."""
 _FILE: Final = Path(__file__).with_name("openapi.yaml")
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's where PyYAML was built with it: 0.03 s in place of 0.4 s."""
@@ -124,6 +127,12 @@ def _command(address: str, method: str, definition: Record, examples: Mapping[st
     for name in re.findall(r"{(\w+)}", address):
         value = examples.get(name, str(given[name].get("example", "")))
         address = address.replace(f"{{{name}}}", quote(value))
+    if method == "post" and NQUD in definition["requestBody"]["content"]:
+        graph = "".join(f"?{n}={quote(item['example'], '')}" for n, item in given.items() if item["in"] == "query")
+        headers = " ".join(
+            f"--header {quoted(each)}" for each in ("Authorization: Bearer TOKEN", f"Content-Type: {NQUD}")
+        )
+        return f"curl {quoted(address + graph)} {headers} --data-binary {quoted(_CHANGE)}"
     if method == "post":
         query = follow({"$ref": "#/components/parameters/query"})["example"]
         return f"curl {quoted(address)} --data-urlencode {quoted(f'query={query}')}"

@@ -1,8 +1,8 @@
 """
-An operator's update that kills its process: `python -m tests.pipeline.crash_update FOLDER STEP`.
+An operator's update that kills its process: `python -m tests.pipeline.crash_update FOLDER STEP [change]`.
 
 It opens the instance in FOLDER, carries out an update of the graph of `notes`, and sends itself SIGKILL when STEP
-begins; with `load+` in the middle of the load.
+begins; with `load+` in the middle of the load. With `change` it is a change that is sent, and no SPARQL update.
 """
 
 from __future__ import annotations
@@ -21,13 +21,20 @@ UPDATE = f"""
 """
 
 
-def main(folder: Path, fatal: str) -> None:
-    """Update once, and die on the way."""
+CHANGE = b'-<http://b> <http://p> "x" .\n+<http://b> <http://p> "y" .\n'
+
+
+def main(folder: Path, fatal: str, what: str = "update") -> None:
+    """Write once, and die on the way."""
     instance = TemporaryInstance(folder)
     instance.clock.forward(days=10)
     with opened(instance.settings, instance.clock, dying_at(fatal)) as running:
-        Harvester(running).update(UPDATE)
+        harvester = Harvester(running)
+        if what == "change":
+            harvester.writing.change(GRAPH, CHANGE)
+        else:
+            harvester.update(UPDATE)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -153,7 +153,7 @@ def test_whatever_is_looked_up_has_an_answer(client: FlaskClient, iri: str, lang
 def test_things_below_graphs_are_known_by_their_path(base_url: str, graph_base: str, path: str, covered: bool) -> None:
     """Graphs are read as before, and no page is hidden."""
     site, nothing = Site(base_url, graph_base=graph_base), cast(Any, None)
-    entities = Entities(nothing, nothing, nothing, Graphs(nothing, site, ["", "providers"]), site)
+    entities = Entities(nothing, nothing, nothing, Graphs(nothing, nothing, site, ["", "providers"]), site)
     assert entities.covers(path) is covered
 
 

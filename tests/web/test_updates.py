@@ -72,13 +72,13 @@ class Served:
         return int(answer.text.split()[1])
 
 
-def start(folder: Path, token: str, timeout_s: int = 60) -> Served:
+def start(folder: Path, token: str, timeout_s: int = 60, more: str = "") -> Served:
     """Start an instance, and wait until it answers."""
     port = free_port()
     (folder / "harvest.yaml").write_text(
         f"base_url: http://127.0.0.1:{port}\nbind: 127.0.0.1:{port}\ngraph_base: http://127.0.0.1:{port}/graph/\n"
         "data_dir: var\nexports_dir: exports\nschedule: {update: 1}\n"
-        f"query: {{workers: 1, update_timeout_s: {timeout_s}}}\n"
+        f"query: {{workers: 1, update_timeout_s: {timeout_s}}}\n{more}"
     )
     (folder / "registry.yaml").write_text("notes:\n  updates: true\noff:\n  updates: true\n  enabled: false\n")
     process = command(folder, "serve", token=token)

@@ -30,6 +30,8 @@ from harvest.wash.leaves import Progress
 from sparql.rdf import N_QUADS, NQUD
 
 FORMAT = "N-Quads unified diff"
+MISFITS = ("change-absent", "change-blank", "change-present")
+"""Findings that say that a change is of another state of the graph."""
 
 
 @dataclass(frozen=True, slots=True)

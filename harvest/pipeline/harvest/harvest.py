@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from harvest.errors import HarvestError, StoppedError, WashError
+from harvest.errors import HarvestError, MisfitError, StoppedError, WashError
 from harvest.ledger import ProviderRecord
 from harvest.model import (
     Announcement,
@@ -147,6 +147,9 @@ def _changed(job: Harvest, room: Path) -> tuple[Revision, Snapshot | None, list[
     job.progress.step("revise")
     revision, found = changes.revise(job.instance, job.record, washed, room, origin_of(job))
     job.findings += (dataclasses.replace(finding, url=given.urls[0]) for finding in found)
+    misfits = [f"{each.message} ({each.excerpt})" for each in found if each.kind in changes.MISFITS]
+    if job.is_update and misfits:  # whoever sent it knows another graph than this one
+        raise MisfitError("; ".join(misfits), url=given.urls[0])
     if job.record.version == 0:
         new = changes.whole(revision, room)
         return replace.first(new, changes.apart(room)), new, given.documents
@@ -221,7 +224,7 @@ def _held(job: Harvest, revision: Revision) -> Outcome:
 
 def _failed(job: Harvest, error: HarvestError) -> Outcome:
     """File a failure; the announcement is tried again later, for a provider may mend a dump under the same date."""
-    job.findings.insert(0, as_finding(error))
+    job.findings.insert(0, as_finding(error, again=not job.is_update))
     if job.is_update:  # its sender gets the reason
         job.instance.ledger.announcements.settle(job.announcement.id, "failed")
     else:

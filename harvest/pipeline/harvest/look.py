@@ -174,8 +174,8 @@ def undescribed(instance: Instance, name: str, finding: Finding) -> Finding:
     return finding
 
 
-def as_finding(error: HarvestError) -> Finding:
-    """An error as people will read it on the provider's page."""
-    retry = error.retriable or isinstance(error, FetchError | DescriptionError | WashError)
+def as_finding(error: HarvestError, *, again: bool = True) -> Finding:
+    """An error as people will read it on the provider's page; `again` is False where nothing tries it again."""
+    retry = again and (error.retriable or isinstance(error, FetchError | DescriptionError | WashError))
     message = error.message if not retry else f"{error.message} (it will be tried again)"
     return Finding(error.kind, message, error.url, error.line, error.column, error.excerpt, fatal=True)

@@ -25,6 +25,20 @@ def _takes_updates(provider: Provider) -> bool:
     return provider.source is Source.UPDATES and provider.enabled
 
 
+def writable(instance: Instance, graph: str) -> Provider:
+    """
+    The provider of a graph that updates may write.
+
+    Raises:
+        SparqlError: They may not.
+    """
+    base = instance.settings.graph_base
+    provider = instance.roster.get(graph.removeprefix(base)) if graph.startswith(base) else None
+    if provider is None or not _takes_updates(provider):
+        _refuse(instance, graph)
+    return provider
+
+
 def _refuse(instance: Instance, graph: str) -> NoReturn:
     """
     Say why an update may not write a graph.

@@ -54,7 +54,7 @@ class Written:
     Attributes:
         provider: Name of the provider whose graph it wrote to.
         graph: IRI of the graph.
-        outcome: Committed, or unchanged: nothing in the graph is other than before.
+        outcome: Committed; unchanged, where nothing in the graph is other than before; or held by the shrink guard.
         version: The version that the graph has now; 0 before the first.
         added: Triples.
         removed: Triples.
@@ -93,18 +93,18 @@ def write(instance: Instance, names: Collection[str], update: Update) -> Written
         ledger = instance.ledger
         ledger.enrol(provider.name, graph)
         if effect.lines is None:
-            return _written(instance, provider, graph, None)
+            return written_of(instance, provider, graph, None)
         digest, length = digest_of(effect.lines)
         capture = Capture(graph, graph, instance.crawl.clock(), 200, digest, length, TRIPLES)
         _file(instance, provider, update, effect.lines, (began, capture))
     dataset = Dataset(graph, (graph,), modified=capture.at)
     id = ledger.announcements.add(provider.name, dataset, capture.at)
     ledger.announcements.fetched(id, (capture,))
-    _harvest(instance, Announcement(provider.name, dataset, capture.at, id, (capture,)), provider)
-    return _written(instance, provider, graph, ledger.run_of(id))
+    harvest_now(instance, Announcement(provider.name, dataset, capture.at, id, (capture,)), provider)
+    return written_of(instance, provider, graph, ledger.run_of(id))
 
 
-def _harvest(instance: Instance, announcement: Announcement, provider: Provider) -> None:
+def harvest_now(instance: Instance, announcement: Announcement, provider: Provider) -> None:
     """
     Harvest what an update made now, or never where its sender gets an error.
 
@@ -133,7 +133,8 @@ def _harvest(instance: Instance, announcement: Announcement, provider: Provider)
         raise
 
 
-def _written(instance: Instance, provider: Provider, graph: str, run: Run | None) -> Written:
+def written_of(instance: Instance, provider: Provider, graph: str, run: Run | None) -> Written:
+    """What became of an update, by its run; HarvestError where it failed."""
     record = instance.ledger.provider(provider.name)
     assert record is not None
     outcome = Outcome.UNCHANGED if run is None or run.outcome is None else Outcome(run.outcome)
