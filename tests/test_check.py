@@ -200,3 +200,22 @@ def test_a_sitemap_is_good_if_it_lists_something(harvest: Command, provider: Pro
     result = harvest("check", "--online")
     assert result.exit_code == 1
     assert "lists no page and no dump" in result.stdout
+
+
+def test_a_catalogue_is_good_if_it_has_a_dataset_in_rdf(harvest: Command, provider: ProviderServer) -> None:
+    """Offline nobody knows, and that is said; online its pages are read and its dumps asked for."""
+    dump = provider.put("/a.ttl", "<http://x/a> <http://p> 1 .")
+    dcat = "@prefix dcat: <http://www.w3.org/ns/dcat#> . <http://x/A> a dcat:Dataset"
+    catalogue = provider.put("/c.ttl", f"{dcat}; dcat:distribution [ dcat:downloadURL <{dump}> ] .")
+    register(harvest, f"dcat: {catalogue}")
+    result = harvest("check")
+    assert result.exit_code == 0
+    assert "nobody asked for them here" in " ".join(result.stdout.split())
+    result = harvest("check", "--online", "--json")
+    assert result.exit_code == 0, result.stdout
+    [found] = json.loads(result.stdout)["providers"]
+    assert [(each["iri"], each["dumps"]) for each in found["datasets"]] == [("http://x/A", [dump])]
+    provider.put("/c.ttl", f"{dcat} .")
+    result = harvest("check", "--online")
+    assert result.exit_code == 1
+    assert "has no distribution in RDF" in " ".join(result.stdout.split())

@@ -137,7 +137,7 @@ def test_every_form_of_interval_is_read(file: Path, written: str, seconds: float
     ("text", "message"),
     [
         ("a:\n  viod: http://h/\n", "2:3: unknown key 'viod'; the nearest known key is 'void'"),
-        ("a:\n  viod: http://h/\n", "1:1: 'a' must have one of the keys void, resourcesync, sitemap, dataset, dump"),
+        ("a:\n  viod: http://h/\n", "1:1: 'a' must have one of the keys void, resourcesync, sitemap, dcat"),
         (
             "a:\n  void: http://h/\n  intervall: 5\n",
             "3:3: unknown key 'intervall'; the nearest known key is",

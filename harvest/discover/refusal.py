@@ -9,7 +9,7 @@ from harvest.discover.dumps import NOT_RDF, extension, unusable
 from harvest.model import Provider, Source
 from sparql.rdf import HASH_URI
 
-HARVESTED: Final = (Source.VOID, Source.RESOURCESYNC, Source.SITEMAP, Source.DUMP, Source.UPDATES)
+HARVESTED: Final = (Source.VOID, Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT, Source.DUMP, Source.UPDATES)
 """The kinds of entries that this version harvests."""
 
 MAY_BE_RDF: Final = frozenset({"json", "jsonl", "ndjson", "html", "htm", "xhtml"})

@@ -20,6 +20,7 @@ class Source(StrEnum):
     VOID = "void"
     RESOURCESYNC = "resourcesync"
     SITEMAP = "sitemap"
+    DCAT = "dcat"
     DATASET = "dataset"
     DUMP = "dump"
     UPDATES = "updates"

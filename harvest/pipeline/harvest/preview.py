@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from harvest.archive.content import ContentStore
 from harvest.config.settings import Settings
+from harvest.discover.dcat import CataloguePage, read_page
 from harvest.discover.dumps import coverage_of, extension, is_change_address
 from harvest.discover.refusal import MAY_BE_RDF, refusal
 from harvest.discover.sitemap_items import Item
@@ -21,9 +23,10 @@ from harvest.fetch.client import Client, Fetched, now_utc
 from harvest.fetch.download import ACCEPT as DUMPS
 from harvest.fetch.probe import probe
 from harvest.ledger import Database, Ledger
-from harvest.model import Coverage, Dataset, Description, Finding, Limits, Provider, Source
+from harvest.model import Coverage, Dataset, Description, Document, Finding, Limits, Provider, Source
 from harvest.pipeline.filed import filed
-from harvest.pipeline.harvest import sitemaps
+from harvest.pipeline.harvest import catalogues, sitemaps, verdict
+from harvest.pipeline.harvest.alone import WashedDocument, WashOrder, wash_alone
 from harvest.pipeline.harvest.look import ACCEPT, DESCRIPTION_BYTES, DESCRIPTION_S, PATIENCE_S
 from harvest.pipeline.resourcesync.source import Plainly, described
 from harvest.pipeline.resourcesync.walk import walk
@@ -62,6 +65,8 @@ def preview(settings: Settings, provider: Provider) -> Description:
                 return described(walk(provider.url, Plainly(client, Path(folder))), now_utc())
             if provider.source is Source.SITEMAP:
                 return sitemaps.gather(partial(_sitemap, client, Path(folder)), provider.url)
+            if provider.source is Source.DCAT:
+                return catalogues.gather(partial(_page, settings, provider), provider.url)
             fetched = _fetched(settings, client, provider.url, Path(folder))
             assert fetched.path is not None
             url, media_type = fetched.capture.final_url, fetched.capture.media_type
@@ -129,6 +134,21 @@ def _sitemap(client: Client, folder: Path, listed: sitemaps.Listed) -> sitemaps.
     fetched = client.get(listed.url, limits=sitemaps.LIMITS, accept=sitemaps.ACCEPT, into=folder)
     assert fetched.path is not None
     return fetched.path, fetched.capture.final_url
+
+
+def _page(settings: Settings, provider: Provider, url: str) -> CataloguePage:
+    """A page of a catalogue, washed without an instance."""
+    order = WashOrder(url, BytesIO(), None, settings.graph(provider.name), None, lambda progress: None)
+    found: list[CataloguePage] = []
+
+    def deliver(clean: WashedDocument) -> None:
+        document = Document(clean.snapshot.path, clean.url)
+        verdict.check([document], [clean.parts], settings.wash.threshold)
+        bounds = process.Bounds(DESCRIPTION_S, clean.url)
+        found.append(process.call(read_page, bounds, clean.snapshot.path, clean.url, now_utc()))
+
+    wash_alone(settings, order, deliver)
+    return found[0]
 
 
 def _fetched(settings: Settings, client: Client, url: str, folder: Path) -> Fetched:
