@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -19,6 +20,7 @@ import structlog
 from click.testing import CliRunner
 from structlog.testing import capture_logs
 
+from harvest.catalog.instance import InstanceCatalog
 from harvest.cli.main import main
 from harvest.model import Outcome
 from harvest.pipeline import now_utc
@@ -227,10 +229,62 @@ def test_a_ledger_without_room_ends_commands_with_the_reason(
         assert code == 1 and "Traceback" not in said
         last = said.splitlines()[-1]
         assert last == f"harvest: the ledger {ledger} cannot be written: database or disk is full"
-    assert ended(registered, "status")[0] == 0
+    code, said = ended(registered, "status")
+    assert code == 0 and said.count(f"ledger: the ledger {ledger} could not be written since 20") == 1
+    code, said = ended(registered, "status", "--json")
+    found = json.loads(said)[0]["findings"][0]
+    assert code == 0 and found["kind"] == "ledger" and found["fatal"] and "make room on its disk" in found["message"]
+    status = InstanceCatalog(registered.settings).status()
+    assert status.ledger_problem == found["message"]
     disk.is_full = False
     code, said = ended(registered, "run")
     assert code == 0 and "p  committed  +1 -1  version 2" in said
+    assert "ledger: " not in ended(registered, "status")[1]
+    assert InstanceCatalog(registered.settings).status().ledger_problem is None
+
+
+class NoIndex(sqlite3.Connection):
+    """What SQLite says of a ledger at rest on a full disk: even reading it takes a file of 32 kB beside it."""
+
+    def __init__(self, address: str, **options: Any) -> None:
+        super().__init__(address, **options)
+        self.fails = "mode=ro" in address and "immutable" not in address
+
+    def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
+        if self.fails:
+            raise sqlite3.OperationalError("disk I/O error")
+        return super().execute(sql, *parameters)
+
+
+def test_a_ledger_at_rest_is_read_on_a_full_disk(
+    registered: TemporaryInstance, provider: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody writes it, and all of it is in its file; as seen on a tmpfs that was filled."""
+    registered.register(f"p:\n  void: {provider.url}/void.ttl\n")
+    release(provider, 1, A1)
+    assert ended(registered, "run")[0] == 0
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=NoIndex))
+    code, said = ended(registered, "status")
+    assert code == 0 and "committed" in said
+
+
+def test_a_ledger_on_a_full_or_read_only_disk_is_reported_before_anything_fails(
+    registered: TemporaryInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody has tried to write since the disk filled up, or not even the mark of that can be made."""
+    registered.register("{}\n")
+    assert ended(registered, "run")[0] == 0
+    measured = os.statvfs(registered.settings.data_dir)
+    figures = list(measured)
+
+    def now(place: int, value: int) -> str | None:
+        changed = os.statvfs_result([*figures[:place], value, *figures[place + 1 :]])
+        monkeypatch.setattr(os, "statvfs", lambda _: changed)
+        return InstanceCatalog(registered.settings).status().ledger_problem
+
+    assert "its disk is full; make room" in str(now(4, 0))
+    assert "its disk is read-only" in str(now(8, measured.f_flag | os.ST_RDONLY))
+    assert now(4, 1 << 30) is None
 
 
 def test_a_ledger_without_room_ends_no_schedule(

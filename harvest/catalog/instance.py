@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 
 from harvest.archive.content import ContentStore
 from harvest.archive.layout import digest_of
-from harvest.catalog.providers import provider_report, provider_reports, summaries
+from harvest.catalog.providers import ledger_problem, marked, provider_report, provider_reports, summaries
 from harvest.catalog.queue import queue_report
 from harvest.catalog.receipts import provider_receipt, run_receipt
 from harvest.catalog.runs import run_page, run_report, statistics_report, version_page, version_report
@@ -73,7 +73,8 @@ class InstanceCatalog:
     def providers(self) -> list[ProviderReport]:
         """The reports of all providers, by name."""
         registered = self._registered()
-        return provider_reports(self._ledger, self.settings, registered.all() if registered else {}, self._clock())
+        entries = registered.all() if registered else {}
+        return marked(self.settings, provider_reports(self._ledger, self.settings, entries, self._clock()))
 
     def summaries(self) -> list[ProviderSummary]:
         """The little of all providers that lists show, by name."""
@@ -84,13 +85,14 @@ class InstanceCatalog:
         """The reports of these providers, by name."""
         registered = self._registered()
         entries = registered.all() if registered else {}
-        return provider_reports(self._ledger, self.settings, entries, self._clock(), names)
+        return marked(self.settings, provider_reports(self._ledger, self.settings, entries, self._clock(), names))
 
     def provider(self, name: str) -> ProviderReport | None:
         """The report of a provider, or None."""
         registered = self._registered()
         entry = registered.get(name) if registered else None
-        return provider_report(self._ledger, self.settings, name, entry, self._clock())
+        report = provider_report(self._ledger, self.settings, name, entry, self._clock())
+        return marked(self.settings, [report])[0] if report else None
 
     def receipt(self, name: str) -> bytes | None:
         """What a provider learns of its dump, as Turtle, or None."""
@@ -233,9 +235,14 @@ class InstanceCatalog:
             triples=sum(provider.triples for provider in providers),
             states=dict(Counter(provider.state for provider in providers)),
             registry_problem=None if problem is None else problem.message,
+            ledger_problem=self.ledger_problem(),
             exports=len(read_index(self.settings.exports_dir)),
             queue=self.queue(),
         )
+
+    def ledger_problem(self) -> str | None:
+        """Why the ledger cannot be written, so that what this catalog reads is older than it seems; None if it can."""
+        return ledger_problem(self.settings)
 
     def queue(self) -> QueueReport:
         """What fails, is held, waits and is harvested now, and how far seeds, exports and generation are."""

@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 from harvest.catalog.datasets import dataset_reports, noticed, troubled
 from harvest.catalog.runs import run_report
 from harvest.config.settings import Settings
-from harvest.ledger import Known, Ledger, ProviderOutline, Standing
+from harvest.ledger import Known, Ledger, ProviderOutline, Standing, unwritten
 from harvest.ledger.states import worst
 from harvest.model import Finding, Provider, Source, State
 from harvest.model.seeds import public
 from sparql.reports import (
+    LEDGER,
     AboutReport,
     DatasetFinding,
     ProviderReport,
@@ -94,6 +95,20 @@ def provider_reports(
     instance = _Instance(settings, schedule_of(ledger), now)
     reported = sorted(known.keys() | (registered if names is None else registered.keys() & set(names)))
     return [_report(name, registered.get(name), known.get(name), instance) for name in reported]
+
+
+def ledger_problem(settings: Settings) -> str | None:
+    """Why the ledger cannot be written, or None if it can as far as is known."""
+    return unwritten.problem(settings.layout.ledger)
+
+
+def marked(settings: Settings, reports: list[ProviderReport]) -> list[ProviderReport]:
+    """The reports, each with the finding that nothing can be filed, if nothing can; the ledger cannot hold that one."""
+    problem = ledger_problem(settings)
+    if problem is None:
+        return reports
+    finding = DatasetFinding(LEDGER, problem, None, None, None, None, True, None)
+    return [replace(report, findings=(finding, *report.findings)) for report in reports]
 
 
 @dataclass(frozen=True, slots=True)

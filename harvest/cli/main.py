@@ -163,7 +163,7 @@ def status(config: Path | None, as_json: bool) -> None:
         click.echo(json.dumps(to_json(providers), indent=2))
     else:
         show.status(providers)
-        show_queue.queue(reading.queue())
+        show_queue.queue(reading.queue(), reading.ledger_problem())
 
 
 @main.command()

@@ -12,7 +12,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from harvest.cli.tables import Column, Kind, table
-from sparql.reports import FindingReport, ProviderReport, RunReport, StepReport, VersionReport
+from sparql.reports import LEDGER, FindingReport, ProviderReport, RunReport, StepReport, VersionReport
 
 CHECKED: Final = 10
 """Datasets and findings of one provider that a check prints."""
@@ -194,8 +194,9 @@ def status(providers: Sequence[ProviderReport]) -> None:
     OUT.print(table(_STATUS, rows, OUT.width))
     for item in providers:
         for finding in item.findings:
-            OUT.print(f"[bold]{item.name}[/]", end="")
-            _finding(finding)
+            if finding.kind != LEDGER:  # printed once, with the queue
+                OUT.print(f"[bold]{item.name}[/]", end="")
+                _finding(finding)
 
 
 def history(

@@ -16,8 +16,10 @@ MOST: Final = 20
 """Entries of each list that are printed."""
 
 
-def queue(found: QueueReport) -> None:
-    """Prints the queue of an instance, what is oldest first."""
+def queue(found: QueueReport, ledger_problem: str | None) -> None:
+    """Prints the queue of an instance, what is oldest first, and why nothing can be filed, if nothing can."""
+    if ledger_problem is not None:
+        OUT.print(f"[red]ledger[/]: {escape(ledger_problem)}", soft_wrap=True)
     lists: dict[str, Sequence[QueueEntry]] = {
         "failing": found.failing,
         "held": found.held,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from harvest.errors import LedgerDamage, LedgerError, StorageError
-from harvest.ledger import wholeness
+from harvest.ledger import unwritten, wholeness
 from harvest.ledger.schema import MIGRATIONS
 
 Value = str | int | float | None
@@ -53,6 +53,8 @@ class Database:
             self._check()
         except sqlite3.DatabaseError as error:
             message = f"the ledger {path} cannot be opened: {error}"
+            if not read_only and unwritten.is_lack_of_room(error):
+                unwritten.failed(path)
             if wholeness.is_damage(error):
                 raise LedgerDamage(f"{message}; {wholeness.MEND}", url=str(path)) from error
             raise LedgerError(message, url=str(path)) from error
@@ -75,6 +77,7 @@ class Database:
             try:
                 yield connection
                 connection.execute("COMMIT")
+                unwritten.succeeded(self.path)
             except BaseException:
                 # Where the disk is full, SQLite may have rolled back by itself.
                 if connection.in_transaction:
@@ -128,6 +131,8 @@ class Database:
             raise
         except sqlite3.DatabaseError as error:
             mend = f"; {wholeness.MEND}" if wholeness.is_damage(error) else ""
+            if verb == "written" and unwritten.is_lack_of_room(error):
+                unwritten.failed(self.path)
             raise StorageError(f"the ledger {self.path} cannot be {verb}: {error}{mend}", url=str(self.path)) from error
 
     def check(self) -> None:
@@ -154,21 +159,23 @@ class Database:
 
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._connected()
-        return connection
-
-    def _connected(self) -> sqlite3.Connection:
+        if connection is not None:
+            return connection
         if self._read_only:
-            address = f"{self.path.absolute().as_uri()}?mode=ro"
-            connection = sqlite3.connect(address, timeout=30, isolation_level=None, uri=True)
+            connection = self._opened("?mode=ro")
+            if not _is_readable(connection) and unwritten.is_at_rest(self.path):
+                # Kept for one statement alone: it would not notice a process that writes meanwhile.
+                return _set_up(self._opened("?mode=ro&immutable=1"))
         else:
-            connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+            connection = self._opened("")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        connection.row_factory = sqlite3.Row
+        self._local.connection = _set_up(connection)
         return connection
+
+    def _opened(self, options: str) -> sqlite3.Connection:
+        address = f"{self.path.absolute().as_uri()}{options}"
+        return sqlite3.connect(address, timeout=30, isolation_level=None, uri=True)
 
     def _check(self) -> None:
         applied = self._applied()
@@ -204,6 +211,21 @@ class Database:
                     url=str(self.path),
                 ) from error
             connection.execute(f"PRAGMA user_version = {number + 1}")
+
+
+def _set_up(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _is_readable(connection: sqlite3.Connection) -> bool:
+    """Whether there is room for the index of the WAL, which even a reader makes where nobody has the ledger open."""
+    try:
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.OperationalError as error:
+        return not (unwritten.is_lack_of_room(error) or "unable to open" in str(error))
+    return True
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from sparql.reports.documents import (
     ProblemReport,
 )
 from sparql.reports.providers import (
+    LEDGER,
     AboutReport,
     DatasetFinding,
     DatasetReport,
@@ -53,6 +54,7 @@ from sparql.reports.statistics import ClassCount, PropertyCount, StatisticsRepor
 from sparql.reports.writing import iso, to_json
 
 __all__ = [
+    "LEDGER",
     "AboutReport",
     "ClassCount",
     "CleanReport",

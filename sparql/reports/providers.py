@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from sparql.reports.runs import FindingReport, RunReport
 from sparql.reports.writing import OPTIONAL
+
+LEDGER: Final = "ledger"
+"""The kind of the finding that nothing can be filed, of whatever provider."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,7 @@ class StatusReport:
         triples: In all their graphs.
         states: How many providers are in each state.
         registry_problem: What is wrong with the registry file, or None.
+        ledger_problem: Why the ledger cannot be written, or None.
         exports: How many files are exported.
         queue: What it is at.
     """
@@ -136,5 +137,6 @@ class StatusReport:
     triples: int
     states: Mapping[str, int]
     registry_problem: str | None
+    ledger_problem: str | None
     exports: int
     queue: QueueReport = field(metadata=MERGED)
