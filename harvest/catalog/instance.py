@@ -162,7 +162,7 @@ class InstanceCatalog:
 
     def _packed(self, name: str, n: int, path: Path) -> PackedFile:
         """A change file, once it is known to be whole."""
-        with _told(name, n):
+        with _damage_raised(name, n):
             if not path.is_file():
                 deltas.check(path)
             facts = path.stat()
@@ -185,7 +185,7 @@ class InstanceCatalog:
             return None
         room = Path(mkdtemp(prefix="read-", dir=self.settings.layout.scratch))
         try:
-            with _told(name, n):
+            with _damage_raised(name, n):
                 path = self._at(name, n, room)
                 digest = self._ledger.digest(name, n)
                 if digest is not None and digest_of(path)[0] != digest:
@@ -282,7 +282,7 @@ class InstanceCatalog:
 
 
 @contextmanager
-def _told(name: str, n: int) -> Iterator[None]:
+def _damage_raised(name: str, n: int) -> Iterator[None]:
     """Raise damage as the web front does."""
     try:
         yield

@@ -102,13 +102,13 @@ def _play(settings: Settings, provider: FleetServer) -> None:
         if number:
             provider.publish(release)
         OUT.print(f"[bold]The provider publishes {release.sentence}.[/]")
-        _told(_outcome(reading, number))
+        _print_outcome(_outcome(reading, number))
         time.sleep(PAUSE_S if OUT.is_terminal else 0)
     OUT.print("[bold]The operator looks, and approves what is held:[/] harvest approve fleet")
     answer = carry_out(settings, "approve", [NAME], lambda provider, step: None)
     if not answer["ok"]:
         raise HarvestError(f"approving failed: {answer}")
-    _told(_outcome(reading, len(releases())))
+    _print_outcome(_outcome(reading, len(releases())))
     OUT.print("\nEvery version can be read, diffed and replayed:\n")
     show.history(reading.versions(NAME), [])
     _proven(settings)
@@ -126,7 +126,7 @@ def _outcome(reading: InstanceCatalog, runs: int) -> RunReport:
     raise HarvestError(f"the harvest had no outcome within {WAIT_S:g} s; see `harvest status`")
 
 
-def _told(run: RunReport) -> None:
+def _print_outcome(run: RunReport) -> None:
     counts = f"+{run.added} -{run.removed} triples"
     outcome, version = run.outcome, run.version
     if outcome == "committed":

@@ -115,15 +115,15 @@ def _dataset(base_url: str, node: NamedNode, entry: ExportEntry) -> Iterator[Qua
 def origin(graph: NamedNode, about: Sequence[About]) -> Iterator[Quad]:
     """What the provider's description says of each dataset; of the graph as well, where there is but one."""
     if len(about) == 1:
-        yield from _told(graph, about[0])
+        yield from _for_people(graph, about[0])
     for each in about:
         dataset = _iri(each.iri)
         if isinstance(dataset, NamedNode) and dataset != graph:
             yield Quad(graph, NamedNode(PROV + "wasDerivedFrom"), dataset)
-            yield from _told(dataset, each)
+            yield from _for_people(dataset, each)
 
 
-def _told(node: NamedNode, about: About) -> Iterator[Quad]:
+def _for_people(node: NamedNode, about: About) -> Iterator[Quad]:
     for predicate, text in (
         ("title", about.title),
         ("description", about.description),

@@ -43,7 +43,7 @@ def dashboard() -> str:
         "dashboard.html",
         **_list(providers),
         troubled=len(troubled),
-        told=sorted(catalog.several(first), key=lambda provider: first.index(provider.name)),
+        urgent=sorted(catalog.several(first), key=lambda provider: first.index(provider.name)),
         queue=catalog.queue(),
         triples=sum(provider.triples for provider in providers),
         latest=max((run.ended or run.started for run in runs), default=None),

@@ -72,7 +72,7 @@ def mend(instance: Instance, alone: Alone, prove_all: Callable[[], list[Proof]])
     after = (
         {(proof.provider, proof.what, proof.file): proof for proof in prove_all() if not proof.holds} if before else {}
     )
-    return [*_renewed(instance), *(_told(proof, after, reasons) for proof in before)]
+    return [*_renewed(instance), *(_mended(proof, after, reasons) for proof in before)]
 
 
 def _renewed(instance: Instance) -> Iterator[Mended]:
@@ -102,7 +102,7 @@ def _rank(key: tuple[str | None, str]) -> tuple[int, str]:
     return _ORDER.index(key[1]), key[0] or ""
 
 
-def _told(
+def _mended(
     before: Proof, after: dict[tuple[str | None, str, str | None], Proof], reasons: dict[tuple[str | None, str], str]
 ) -> Mended:
     left = after.get((before.provider, before.what, before.file))

@@ -157,7 +157,7 @@ def examine(open: Callable[[], AbstractContextManager[BinaryIO]], media_type: st
         scan, how = document.read(Scan(marked.encoding, strict=False)), marked.how
     else:
         scan, how = _decided(document, media_type)
-    problems = (*document.problems, *_told(document, scan, how))
+    problems = (*document.problems, *_problems(document, scan, how))
     return Examined(scan.content(document.size), problems, scan.head, scan.size, scan.bad > 0)
 
 
@@ -266,7 +266,7 @@ def _western(texts: bytes, encoding: str) -> bool:
     return guessed == usual or (high < _FEW and 2 * high < len(texts) - high)
 
 
-def _told(document: _Document, scan: Scan, how: str) -> Iterator[Problem]:
+def _problems(document: _Document, scan: Scan, how: str) -> Iterator[Problem]:
     """What is to be said about the encoding that was found."""
     if scan.encoding != "utf-8":
         message = f"{document.title} is not in UTF-8; going by {how}, it was read as {scan.encoding}"

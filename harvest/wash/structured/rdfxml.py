@@ -59,7 +59,7 @@ def _read(text: Text, sink: Sink) -> Fault | None:
 def _read_again(text: Text, fault: SyntaxError, sink: Sink, problems: Problems) -> None:
     """Let rdflib read what pyoxigraph refused; malformed XML ends for both at the same place."""
     if not isinstance(fault, Malformed):
-        problems.add(_told("fallback", f"{text.title} was read by a more patient parser", fault, text))
+        problems.add(_problem("fallback", f"{text.title} was read by a more patient parser", fault, text))
     data, damage = whole(text)
     malformed = read_patiently(data, text.base, sink, problems)
     if damage is not None or malformed is not None:
@@ -67,10 +67,10 @@ def _read_again(text: Text, fault: SyntaxError, sink: Sink, problems: Problems) 
 
 
 def _cut_off(error: SyntaxError, text: Text) -> Problem:
-    return _told("cut-off", f"{text.title} was read up to an error, and what follows it is left out", error, text)
+    return _problem("cut-off", f"{text.title} was read up to an error, and what follows it is left out", error, text)
 
 
-def _told(kind: str, what: str, error: SyntaxError, text: Text) -> Problem:
+def _problem(kind: str, what: str, error: SyntaxError, text: Text) -> Problem:
     """A problem with the place of the error."""
     line, column = _place(error, text)
     around = None if line is None else excerpt(text, line, column or 1)

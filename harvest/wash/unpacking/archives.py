@@ -147,7 +147,7 @@ class LibarchiveReader:
             WashError: The same, for the stream it comes from cannot be read on.
         """
         while self._advance():
-            yield self._told()
+            yield self._read_entry()
 
     def blocks(self) -> Iterator[bytes]:
         """
@@ -229,7 +229,7 @@ class LibarchiveReader:
         text = self._c.archive_error_string(self._archive)
         return printable(text.strip()) if text else "its structure is damaged or cut off"
 
-    def _told(self) -> Entry:
+    def _read_entry(self) -> Entry:
         entry = self._entry
         name = self._c.archive_entry_pathname_utf8(entry) or self._c.archive_entry_pathname(entry) or b""
         sort = _SORTS.get(self._c.archive_entry_filetype(entry) & _FILE_TYPE, Sort.LINK)

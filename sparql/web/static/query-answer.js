@@ -1,5 +1,5 @@
 // What the server answered, as YASR's views read it. Results come as TSV and N-Triples: a part of them can be shown, and
-// a cut is told in their last line.
+// their last line says that one is cut.
 
 const ESCAPES = { t: "\t", n: "\n", r: "\r", b: "\b", f: "\f", '"': '"', "'": "'", "\\": "\\" };
 const XSD = "http://www.w3.org/2001/XMLSchema#";
@@ -91,15 +91,15 @@ export function written(term) {
  * out, `part` that the page did, `error` why there is nothing. It is kept with its tab as it is.
  */
 export class Answer {
-  constructor(told, ms) {
-    this.told = { ms, ...told };
-    const { text = "", contentType = "", error } = this.told;
+  constructor(outcome, ms) {
+    this.outcome = { ms, ...outcome };
+    const { text = "", contentType = "", error } = this.outcome;
     const lines = text.split(/\r?\n/);
     if (lines.at(-1) === "") lines.pop();
     const cut = CUT.exec(lines.at(-1) ?? "");
     if (cut) {
       lines.pop();
-      this.told.cut = cut[1];
+      this.outcome.cut = cut[1];
     }
     if (error !== undefined) this.json = null;
     else if (contentType.includes("tab-separated")) {
@@ -109,10 +109,10 @@ export class Answer {
     this.graph = contentType.includes("triples");
   }
   hasError() {
-    return this.told.error !== undefined;
+    return this.outcome.error !== undefined;
   }
   getError() {
-    return this.hasError() ? { text: this.told.error, status: this.told.status } : undefined;
+    return this.hasError() ? { text: this.outcome.error, status: this.outcome.status } : undefined;
   }
   getAsJson() {
     return this.json ?? undefined;
@@ -130,25 +130,25 @@ export class Answer {
     return null;
   }
   getOriginalResponseAsString() {
-    return this.hasError() ? "" : this.told.text;
+    return this.hasError() ? "" : this.outcome.text;
   }
   getContentType() {
-    return this.told.contentType;
+    return this.outcome.contentType;
   }
   getType() {
     return this.graph ? "ttl" : "tsv";
   }
   getStatus() {
-    return this.told.status;
+    return this.outcome.status;
   }
   getResponseTime() {
-    return this.told.ms;
+    return this.outcome.ms;
   }
   asCsv() {
     return undefined;
   }
   // Null forgets it: errors, and what would fill the browser's storage.
   getAsStoreObject(most) {
-    return this.hasError() || (this.told.text?.length ?? 0) > most ? undefined : { ...this.told, kept: true };
+    return this.hasError() || (this.outcome.text?.length ?? 0) > most ? undefined : { ...this.outcome, kept: true };
   }
 }

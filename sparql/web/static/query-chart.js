@@ -96,7 +96,7 @@ export class Chart {
     if (this.left) values = values.slice(0, BARS);
     this.values = values;
     this.at = -1;
-    this.tell();
+    this.describe();
   }
 
   // Rows by value; dates by day, month or year, as many as fit.
@@ -115,19 +115,19 @@ export class Chart {
     return this.kind === "text" ? all.sort((a, b) => b.y - a.y) : all;
   }
 
-  tell() {
+  describe() {
     const ys = this.values.map(({ y }) => y);
     const upward = this.y ? `?${this.y}` : "number of rows";
     const across = this.x ? `?${this.x}` : "row";
     const least = ys.reduce((a, b) => Math.min(a, b), Infinity);
     const most = ys.reduce((a, b) => Math.max(a, b), -Infinity);
     const where = (value) => this.values.find(({ y }) => y === value)?.text;
-    const told = ys.length
+    const summary = ys.length
       ? `${upward} by ${across}: ${amount(ys.length)} values, least ${amount(least)} (${where(least)}), most ${amount(most)} (${where(most)}).`
       : "There is nothing to draw.";
     const left = [this.left && `${amount(this.left)} more bars are left out`, this.skipped && `${amount(this.skipped)} rows have no value`].filter(Boolean);
-    this.note.textContent = `${told}${left.length ? ` ${left.join("; ")}.` : ""}`;
-    this.drawing.setAttribute("aria-label", `Chart. ${told} Arrow keys go from value to value.`);
+    this.note.textContent = `${summary}${left.length ? ` ${left.join("; ")}.` : ""}`;
+    this.drawing.setAttribute("aria-label", `Chart. ${summary} Arrow keys go from value to value.`);
     this.spot.textContent = "";
     const body = element("tbody");
     for (const { text, y } of this.values.slice(0, LISTED)) {

@@ -57,10 +57,10 @@ function pairs(names) {
 }
 
 function label(row, names, used) {
-  const told = names.filter((name) => !used.includes(name) && row[name] && !isShape(row[name]));
-  const literal = told.find((name) => row[name].type === "literal" && !Number.isFinite(number(row[name])));
-  const link = told.find((name) => row[name].type === "uri");
-  return { text: written(row[literal ?? link ?? told[0]]), iri: link && row[link].value };
+  const spoken = names.filter((name) => !used.includes(name) && row[name] && !isShape(row[name]));
+  const literal = spoken.find((name) => row[name].type === "literal" && !Number.isFinite(number(row[name])));
+  const link = spoken.find((name) => row[name].type === "uri");
+  return { text: written(row[literal ?? link ?? spoken[0]]), iri: link && row[link].value };
 }
 
 function fromTriples(rows) {

@@ -75,21 +75,21 @@ function reason(body, status) {
 // What a request gave, as Answer takes it; raises AbortError alone.
 export async function ask(sent) {
   const began = performance.now();
-  const told = { at: new Date().toISOString() };
+  const outcome = { at: new Date().toISOString() };
   try {
     const response = await fetch(sent);
-    told.status = response.status;
-    told.contentType = response.headers.get("Content-Type") ?? "";
-    told.cache = response.headers.get("X-Cache");
-    if (response.ok) Object.assign(told, await read(response));
-    else told.error = reason(await response.text(), response.status);
+    outcome.status = response.status;
+    outcome.contentType = response.headers.get("Content-Type") ?? "";
+    outcome.cache = response.headers.get("X-Cache");
+    if (response.ok) Object.assign(outcome, await read(response));
+    else outcome.error = reason(await response.text(), response.status);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    told.error = "The server cannot be reached, or the connection broke off. Try again.";
+    outcome.error = "The server cannot be reached, or the connection broke off. Try again.";
   }
-  told.ms = Math.round(performance.now() - began);
-  if (told.broken && !/(^|\n)# truncated: [^\n]*\n?$/.test(told.text)) {
-    told.cut = "the connection broke off before the end of the result.";
+  outcome.ms = Math.round(performance.now() - began);
+  if (outcome.broken && !/(^|\n)# truncated: [^\n]*\n?$/.test(outcome.text)) {
+    outcome.cut = "the connection broke off before the end of the result.";
   }
-  return told;
+  return outcome;
 }

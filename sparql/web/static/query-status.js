@@ -6,20 +6,20 @@ import { MOST_BYTES, MOST_ROWS } from "./query-request.js";
 
 const message = document.getElementById("message");
 const clock = document.getElementById("clock");
-const told = new WeakMap();
+const messages = new WeakMap();
 
 export function say(tab, words, failed = false) {
-  told.set(tab, { words, failed });
+  messages.set(tab, { words, failed });
   if (tab === page.yasgui?.getTab()) retell();
 }
 
 export function wasTold(tab) {
-  return told.has(tab);
+  return messages.has(tab);
 }
 
 export function retell() {
   const tab = page.yasgui.getTab();
-  const { words, failed } = told.get(tab) ?? { words: "The result appears below.", failed: false };
+  const { words, failed } = messages.get(tab) ?? { words: "The result appears below.", failed: false };
   if (message.textContent !== words) message.textContent = words;
   message.classList.toggle("failed", failed);
   const running = Boolean(tab?.getYasqe()?.req);
@@ -39,8 +39,8 @@ function size(bytes) {
 
 // Rows, time, where it came from, and what is missing.
 export function summary(answer) {
-  const { ms, bytes, cache, cut, part, kept, at } = answer.told;
-  if (answer.hasError()) return `No result after ${(ms / 1000).toFixed(2)} s: ${answer.told.error.split("\n")[0].replace(/:$/, ".")}`;
+  const { ms, bytes, cache, cut, part, kept, at } = answer.outcome;
+  if (answer.hasError()) return `No result after ${(ms / 1000).toFixed(2)} s: ${answer.outcome.error.split("\n")[0].replace(/:$/, ".")}`;
   const rows = answer.getBindings();
   const unit = answer.graph ? "triple" : "row";
   const found = rows ? `${count(rows.length)} ${unit}${rows.length === 1 ? "" : "s"}` : `The answer is ${answer.getBoolean() ? "yes" : "no"}`;

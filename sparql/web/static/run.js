@@ -6,7 +6,7 @@ const LONGEST_MS = 15000;
 
 const live = () => document.getElementById("live");
 let etag = "";
-let told = live().dataset.words;
+let announced = live().dataset.words;
 let wait = EVERY_MS;
 
 /** Put what the server shows now in the place of what is shown; who reads or has the focus there stays there. */
@@ -21,9 +21,9 @@ async function show() {
   document.title = page.title;
   if (at) [...fresh.querySelectorAll("[href], [aria-labelledby]")]
     .find((each) => each.tabIndex >= 0 && (each.getAttribute("href") ?? each.getAttribute("aria-labelledby")) === at)?.focus();
-  if (fresh.dataset.words !== told) {
-    told = fresh.dataset.words;
-    document.getElementById("told").textContent = told;
+  if (fresh.dataset.words !== announced) {
+    announced = fresh.dataset.words;
+    document.getElementById("announced").textContent = announced;
   }
 }
 
