@@ -88,12 +88,22 @@ no: {dump: http://example.org/d.nt}
     assert no == Provider("no", Source.DUMP, "http://example.org/d.nt", line=12)
 
 
-@pytest.mark.parametrize("source", [source for source in Source if source is not Source.UPDATES])
+@pytest.mark.parametrize("source", sorted(set(Source) - {Source.UPDATES, Source.HANDLER}))
 def test_every_kind_of_source_is_read(file: Path, source: Source) -> None:
-    """The five kinds of description share one form."""
+    """The kinds of description share one form."""
     file.write_text(f"a:\n  {source}: http://h/x\n")
     read = load_registry(file).providers[0]
     assert (read.source, read.url) == (source, "http://h/x")
+
+
+def test_a_handler_is_read(file: Path) -> None:
+    """It has a name beside its address."""
+    file.write_text("a:\n  handler: {name: json-list, url: http://h/x}\n")
+    assert load_registry(file).providers == (Provider("a", Source.HANDLER, "http://h/x", line=1, handler="json-list"),)
+    for wrong in ("http://h/x", "{name: void}", "{name: a b, url: http://h/x}", "{name: void, url: x}"):
+        file.write_text(f"a:\n  handler: {wrong}\n")
+        with pytest.raises(RegistryError, match=r":2:\d+: a\.handler must"):
+            load_registry(file)
 
 
 @pytest.mark.parametrize(

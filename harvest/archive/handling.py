@@ -43,9 +43,31 @@ class Version:
     at: datetime
 
 
-Handler = Callable[[Version], Iterable[str]]
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """
+    A dump, as a handler names it for a provider that is registered by it.
+
+    Attributes:
+        url: http or https.
+        dataset: IRI of the dataset that it belongs to; None for that of the registered address.
+        modified: When that dataset was last changed, in any form that a dcterms:modified may have, or None.
+        title: Of the dataset, or None.
+        media_type: What it has, where the server may say otherwise, or None.
+        sha256: Of its bytes, 64 hex digits, which are then verified, or None.
+    """
+
+    url: str
+    dataset: str | None = None
+    modified: str | None = None
+    title: str | None = None
+    media_type: str | None = None
+    sha256: str | None = None
+
+
+Handler = Callable[[Version], Iterable[str | Dump]]
 """
-Gives what it asks for; nothing for what it does not know.
+Gives what it asks for, and the dumps that it names; nothing for what it does not know.
 
 It runs in a process apart, without the instance's settings, and is ended when it takes too long. What it gave before it
 raised counts.

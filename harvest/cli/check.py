@@ -15,7 +15,7 @@ from harvest.errors import HarvestError
 from harvest.model import Dataset, Finding, Provider, Source
 from harvest.pipeline import dumps, preview, refused
 
-LISTED = (Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT)
+LISTED = (Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT, Source.HANDLER)
 """Sources whose dumps stand in lists that lead to one another."""
 
 PARALLEL = 8

@@ -23,7 +23,17 @@ import yaml
 
 from harvest.config.nearest import unknown
 from harvest.config.places import Places, Unusable, is_null, joined, shape
-from harvest.config.values import boolean, document_address, duration, is_web_address, moment, one_of, size, text
+from harvest.config.values import (
+    boolean,
+    document_address,
+    duration,
+    is_web_address,
+    moment,
+    one_of,
+    size,
+    text,
+    web_address,
+)
 from harvest.errors import RegistryError
 from harvest.model import Finding, Limits, Provider, Removals, Source
 
@@ -66,6 +76,19 @@ def _updates(node: yaml.Node) -> str:
     return ""
 
 
+def _handler(node: yaml.Node) -> str:
+    """The name of a handler and the address that it is given, in one text."""
+    found: dict[str, yaml.Node] = {}
+    if isinstance(node, yaml.MappingNode):
+        found = {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
+    if found.keys() != {"name", "url"} or len(node.value) != 2:
+        raise Unusable("must name a handler and an address: {name: void, url: http://provider.example/void.ttl}")
+    name = text(found["name"])
+    if not re.fullmatch(r"[\w.-]{1,100}", name):
+        raise Unusable(f"must have the name of a handler, not {shape(found['name'])}", found["name"])
+    return f"{name} {web_address(found['url'])}"
+
+
 def _removals(node: yaml.Node) -> Removals:
     return Removals(one_of(*Removals)(node))
 
@@ -74,6 +97,9 @@ LIMITS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {"max_bytes": size, "t
 
 UNUSED: Final = frozenset({"modified", "interval", "removals", "limits"})
 """What says nothing of a graph that updates write."""
+
+READERS: Final[Mapping[Source, Callable[[yaml.Node], str]]] = {Source.UPDATES: _updates, Source.HANDLER: _handler}
+"""What reads the value of a source that is not an address alone."""
 
 KEYS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "modified": moment,
@@ -174,6 +200,9 @@ def _provider(name: str, key: yaml.Node, node: yaml.Node, places: Places) -> Pro
             message = f"{name}.{word} says nothing here: {name!r} is written by updates, and never harvested"
             places.report("unused-key", message, entries[word][0].start_mark, fatal=False)
         values["removals"] = Removals.MIRROR
+    if source and source[0] is Source.HANDLER:
+        values["handler"], _, url = source[1].partition(" ")
+        source = source[0], url
     return Provider(name, *source, line=key.start_mark.line + 1, **values) if source else None
 
 
@@ -187,7 +216,7 @@ def _source(
     for more in sources[1:]:
         message = f"{name!r} must have only one of the keys {', '.join(Source)}; it has {sources[0].value!r} already"
         places.report("several-sources", message, entries[more][0].start_mark)
-    read = [_updates if source is Source.UPDATES else document_address for source in sources]
+    read = [READERS.get(source, document_address) for source in sources]
     urls = [
         places.value(entries[source][1], f"{name}.{source}", reader)
         for source, reader in zip(sources, read, strict=True)

@@ -9,7 +9,7 @@ from harvest.discover.dumps import NOT_RDF, extension, unusable
 from harvest.model import Provider, Source
 from sparql.rdf import HASH_URI
 
-HARVESTED: Final = (Source.VOID, Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT, Source.DUMP, Source.UPDATES)
+HARVESTED: Final = frozenset(Source) - {Source.DATASET}
 """The kinds of entries that this version harvests."""
 
 MAY_BE_RDF: Final = frozenset({"json", "jsonl", "ndjson", "html", "htm", "xhtml"})
@@ -21,7 +21,7 @@ def refusal(provider: Provider) -> tuple[str, str] | None:
     if provider.source not in HARVESTED:
         message = f"{provider.name} is registered by `{provider.source}`, which will not be harvested by this version; "
         return "not-harvested", message + "register its VoID file with `void`, or a file with `dump`"
-    if provider.source is Source.UPDATES:
+    if provider.source in (Source.UPDATES, Source.HANDLER):
         return None
     if provider.source is Source.RESOURCESYNC:  # any page may lead to its lists
         if not HASH_URI.fullmatch(provider.url):

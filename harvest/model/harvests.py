@@ -21,6 +21,7 @@ class Source(StrEnum):
     RESOURCESYNC = "resourcesync"
     SITEMAP = "sitemap"
     DCAT = "dcat"
+    HANDLER = "handler"
     DATASET = "dataset"
     DUMP = "dump"
     UPDATES = "updates"
@@ -71,6 +72,7 @@ class Provider:
         notify: URL or mail address that is to be notified of outcomes.
         enabled: False stops harvesting; the graph stays.
         line: Line of the entry in the registry file, from 1.
+        handler: The content handler that reads what is at `url`, for a provider that is registered by one.
 
     Source: shared GeoLink document, "The Registry File".
     """
@@ -86,6 +88,7 @@ class Provider:
     notify: str | None = None
     enabled: bool = True
     line: int = 0
+    handler: str | None = None
 
     @property
     def is_looked_at(self) -> bool:

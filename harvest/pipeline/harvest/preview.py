@@ -12,20 +12,21 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from harvest.archive.content import ContentStore
+from harvest.archive.handling import Version
 from harvest.config.settings import Settings
 from harvest.discover.dcat import CataloguePage, read_page
 from harvest.discover.dumps import coverage_of, extension, is_change_address
 from harvest.discover.refusal import MAY_BE_RDF, refusal
 from harvest.discover.sitemap_items import Item
 from harvest.discover.void import read_description
-from harvest.errors import DescriptionError, FetchError
+from harvest.errors import DescriptionError, FetchError, UnknownName
 from harvest.fetch.client import Client, Fetched, now_utc
 from harvest.fetch.download import ACCEPT as DUMPS
 from harvest.fetch.probe import probe
 from harvest.ledger import Database, Ledger
 from harvest.model import Coverage, Dataset, Description, Document, Finding, Limits, Provider, Source
 from harvest.pipeline.filed import filed
-from harvest.pipeline.harvest import catalogues, sitemaps, verdict
+from harvest.pipeline.harvest import catalogues, handled, sitemaps, verdict
 from harvest.pipeline.harvest.alone import WashedDocument, WashOrder, wash_alone
 from harvest.pipeline.harvest.look import ACCEPT, DESCRIPTION_BYTES, DESCRIPTION_S, PATIENCE_S
 from harvest.pipeline.resourcesync.source import Plainly, described
@@ -51,8 +52,8 @@ def preview(settings: Settings, provider: Provider) -> Description:
         FetchError: It is not answered.
         DescriptionError: It cannot be read, or this version does not harvest its kind.
     """
-    if refused := refusal(provider):
-        raise DescriptionError(refused[1], url=provider.url)
+    if found := refused(provider):
+        raise DescriptionError(found[1], url=provider.url)
     if provider.source is Source.DUMP:
         coverage = coverage_of((provider.url,), Coverage.FULL)
         return Description((Dataset(provider.url, (provider.url,), coverage),))
@@ -65,6 +66,8 @@ def preview(settings: Settings, provider: Provider) -> Description:
                 return described(walk(provider.url, Plainly(client, Path(folder))), now_utc())
             if provider.source is Source.SITEMAP:
                 return sitemaps.gather(partial(_sitemap, client, Path(folder)), provider.url)
+            if provider.source is Source.HANDLER:
+                return handled.gather(provider, partial(_version, client, Path(folder)))
             if provider.source is Source.DCAT:
                 return catalogues.gather(partial(_page, settings, provider), provider.url)
             fetched = _fetched(settings, client, provider.url, Path(folder))
@@ -79,7 +82,13 @@ def preview(settings: Settings, provider: Provider) -> Description:
 
 def refused(provider: Provider) -> tuple[str, str] | None:
     """Kind and reason for which an entry of the registry will not be harvested; None for a good one."""
-    return refusal(provider)
+    found = refusal(provider)
+    if found is None and provider.source is Source.HANDLER:
+        try:
+            handled.named(provider.handler or "")
+        except UnknownName as error:
+            return "no-handler", f"{provider.name} will not be harvested: {error.message}"
+    return found
 
 
 def dumps(settings: Settings, provider: Provider, description: Description) -> Iterator[Finding]:
@@ -134,6 +143,14 @@ def _sitemap(client: Client, folder: Path, listed: sitemaps.Listed) -> sitemaps.
     fetched = client.get(listed.url, limits=sitemaps.LIMITS, accept=sitemaps.ACCEPT, into=folder)
     assert fetched.path is not None
     return fetched.path, fetched.capture.final_url
+
+
+def _version(client: Client, folder: Path, url: str) -> Version:
+    """A document for a handler."""
+    fetched = client.get(url, limits=Limits(DESCRIPTION_BYTES, PATIENCE_S), accept=DUMPS, into=folder)
+    capture = fetched.capture
+    assert fetched.path is not None and capture.digest is not None
+    return Version(url, capture.digest, fetched.path, capture.media_type, capture.final_url, capture.at)
 
 
 def _page(settings: Settings, provider: Provider, url: str) -> CataloguePage:

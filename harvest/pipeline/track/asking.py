@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from harvest.archive.handling import Registered, Version
+from harvest.archive.handling import Dump, Registered, Version
 from harvest.errors import HarvestError, WashCrash, WashTimeout
 from harvest.wash import process
 
@@ -24,6 +25,8 @@ LONGEST: Final = 16_384
 HANDLER_S: Final = 120.0
 """Seconds that a handler may take over one version."""
 
+
+_IRI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|\\^`]+")
 
 BATCH: Final = 512
 """Jobs that share a process while they go well: starting one takes 0.1 s."""
@@ -47,12 +50,14 @@ class Wish:
         beyond: How many more it asked for than it may.
         trouble: What went wrong with it, or None; what it asked for before counts.
         is_broken: Whether the handler cannot even be loaded.
+        dumps: What it named as dumps, in its order, each once.
     """
 
     urls: tuple[str, ...] = ()
     beyond: int = 0
     trouble: str | None = None
     is_broken: bool = False
+    dumps: tuple[Dump, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,23 +120,46 @@ def _wish(job: HandlerJob, most: int, thread: ThreadPoolExecutor) -> Wish:
     if error := loading.exception():
         return Wish(trouble=f"the {job.handler} cannot be loaded: {_reason(error)}", is_broken=True)
     urls: dict[str, None] = {}
+    dumps: dict[Dump, None] = {}
     beyond = 0
 
     def collect() -> None:
         nonlocal beyond
         for url in islice(loading.result()(job.version), MOST):
-            if len(urls) < most:
+            if isinstance(url, Dump) and len(urls) + len(dumps) < most:
+                dumps[_checked_dump(url)] = None
+            elif isinstance(url, Dump):
+                beyond += 1
+            elif len(urls) + len(dumps) < most:
                 urls[_checked(url)] = None
             else:
                 beyond += url not in urls
 
     error = thread.submit(collect).exception()
     trouble = f"the {job.handler} failed over {job.version.url}: {_reason(error)}" if error else None
-    return Wish(tuple(urls), beyond, trouble)
+    return Wish(tuple(urls), beyond, trouble, dumps=tuple(dumps))
 
 
 def _reason(error: BaseException) -> str:
     return error.message if isinstance(error, HarvestError) else f"{type(error).__name__}: {error}"
+
+
+def _checked_dump(dump: Dump) -> Dump:
+    """
+    A dump that a handler named.
+
+    Raises:
+        TypeError: Something of it is no text.
+        ValueError: Something of it is too long, or its IRI or digest is none.
+    """
+    for value in (dump.url, dump.dataset, dump.modified, dump.title, dump.media_type, dump.sha256):
+        if value is not None:
+            _checked(value)
+    if dump.dataset is not None and not _IRI.fullmatch(dump.dataset):
+        raise ValueError(f"it named the dataset {dump.dataset!r:.200}, which is no IRI")
+    if dump.sha256 is not None and not re.fullmatch(r"[0-9A-Fa-f]{64}", dump.sha256):
+        raise ValueError(f"it named the digest {dump.sha256!r:.200}, which is no SHA-256")
+    return dump
 
 
 def _checked(url: object) -> str:

@@ -213,7 +213,7 @@ class _Tracking:
         for (answer, job), wish in zip(jobs, wishes, strict=True):
             self._keep_finding(job.handler, job.version.url, wish)
             self.left += wish.beyond
-            for url in wish.urls:
+            for url in (*wish.urls, *(dump.url for dump in wish.dumps)):
                 yield Question(url, answer.question.depth + 1, job.handler.name, answer.url, answer.activity)
 
     def _keep_finding(self, handler: Registered, url: str, wish: Wish) -> None:
