@@ -16,6 +16,9 @@ FAST := tests/archive tests/catalog tests/discover tests/fetch tests/ledger test
 	$(addprefix tests/web/test_,pages.py endpoint.py provider_page.py dashboard.py documents.py formats.py versions.py) \
 	$(addprefix tests/test_,architecture.py check.py ongoing.py order_run.py registry.py settings.py status.py)
 
+# Where this is set each of the thousands of processes that the tests start compiles all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 LOCKED := $(PIP) install --require-hashes

@@ -61,7 +61,8 @@ def _run(folder: Path, sample: str, *, ci: bool, listed: str = "", flags: tuple[
     (folder / "tests" / "test_sample.py").write_text(sample)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["CI"] = "true" if ci else "false"
-    command = [sys.executable, "-m", "pytest", "-ra", "-p", "no:cacheprovider", *flags]
+    unused = [f"-pno:{name}" for name in ("cacheprovider", "schemathesis", "anyio")]
+    command = [sys.executable, "-m", "pytest", "-ra", *unused, *flags]
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
     )
