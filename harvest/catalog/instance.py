@@ -5,13 +5,15 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
 from harvest.archive.content import ContentStore
 from harvest.archive.layout import digest_of
+from harvest.catalog.change_files import ChangeFiles, damage_raised
 from harvest.catalog.providers import ledger_problem, marked, provider_report, provider_reports, summaries
 from harvest.catalog.queue import queue_report
 from harvest.catalog.receipts import provider_receipt, run_receipt
@@ -21,8 +23,8 @@ from harvest.config.roster import Roster
 from harvest.config.settings import Settings
 from harvest.errors import DamageError, HarvestError, RegistryError, StorageError, UnknownName
 from harvest.ledger import Database, Ledger
+from harvest.ledger.members import members
 from harvest.publish.exports import read_index
-from harvest.revise import delta as deltas
 from harvest.revise.versions import GraphFiles
 from sparql.errors import DamagedData
 from sparql.reports import (
@@ -42,9 +44,6 @@ from sparql.reports import (
 )
 
 _CHUNK = 1 << 18
-
-KNOWN = 1000
-"""Change files that are known to be whole, and are not read once more before they are given."""
 
 
 def utc_now() -> datetime:
@@ -67,7 +66,7 @@ class InstanceCatalog:
         self.resourcesync_dir = settings.layout.resourcesync
         self._ledger = Ledger(Database(settings.layout.ledger, read_only=True))
         self._roster: Roster | None = None
-        self._whole: dict[tuple[Path, int, int], int] = {}
+        self._changes = ChangeFiles(settings.layout, self._ledger)
         self._shelf = SeedCatalog(self._ledger, settings.base_url, clock)
 
     def providers(self) -> list[ProviderReport]:
@@ -137,41 +136,12 @@ class InstanceCatalog:
         return [version_report(v) for v in self._ledger.versions(name) if v.state == "committed"]
 
     def change(self, name: str, n: int) -> PackedFile | None:
-        """
-        The filed change of a version, or None.
-
-        Raises:
-            DamagedData: It is damaged or gone.
-        """
-        record = self._ledger.provider(name)
-        if record is None or n <= record.baseline or not any(version.n == n for version in self.versions(name)):
-            return None
-        return self._packed(name, n, self._files(name).change(n))
+        """The filed change of a version, or None; DamagedData where it is damaged or gone."""
+        return self._changes.change(name, n)
 
     def baseline(self, name: str, n: int) -> PackedFile | None:
-        """
-        A version as a change from nothing, where it is the first that is kept, or None.
-
-        Raises:
-            DamagedData: It is damaged or gone.
-        """
-        record = self._ledger.provider(name)
-        if record is None or not record.baseline or n != record.baseline:
-            return None
-        return self._packed(name, n, self._files(name).layout.baseline(n))
-
-    def _packed(self, name: str, n: int, path: Path) -> PackedFile:
-        """A change file, once it is known to be whole."""
-        with _damage_raised(name, n):
-            if not path.is_file():
-                deltas.check(path)
-            facts = path.stat()
-            seen = path, facts.st_mtime_ns, facts.st_size
-            length = self._whole.get(seen)
-            if length is None:
-                length = deltas.check(path)
-                self._whole = {**dict(list(self._whole.items())[-KNOWN:]), seen: length}
-        return PackedFile(path, length)
+        """A version as a change from nothing, where it is the first that is kept, or None; DamagedData as for it."""
+        return self._changes.baseline(name, n)
 
     def version(self, name: str, n: int) -> Iterator[bytes] | None:
         """
@@ -185,7 +155,7 @@ class InstanceCatalog:
             return None
         room = Path(mkdtemp(prefix="read-", dir=self.settings.layout.scratch))
         try:
-            with _damage_raised(name, n):
+            with damage_raised(name, n):
                 path = self._at(name, n, room)
                 digest = self._ledger.digest(name, n)
                 if digest is not None and digest_of(path)[0] != digest:
@@ -275,20 +245,11 @@ class InstanceCatalog:
         if self._roster is None:
             try:
                 self._roster = Roster(self.settings.registry)
+                self._roster.take_members(partial(members, self._ledger.database))
             except RegistryError:
                 return None
         self._roster.refresh()
         return self._roster
-
-
-@contextmanager
-def _damage_raised(name: str, n: int) -> Iterator[None]:
-    """Raise damage as the web front does."""
-    try:
-        yield
-    except DamageError as error:
-        message = f"Version {n} of {name} cannot be given: {error.message}; `harvest rebuild {name}` mends it."
-        raise DamagedData(message) from error
 
 
 def _chunks(path: Path, room: Path) -> Iterator[bytes]:

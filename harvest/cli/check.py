@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harvest.config.registry import check_registry
+from harvest.config.registry import Registry, check_registry
 from harvest.config.settings import Settings
 from harvest.errors import HarvestError
 from harvest.model import Dataset, Finding, Provider, Source
-from harvest.pipeline import dumps, preview, refused
+from harvest.pipeline import dumps, members_of, preview, refused
 
 LISTED = (Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT, Source.HANDLER)
 """Sources whose dumps stand in lists that lead to one another."""
@@ -52,7 +52,7 @@ def check_online(path: Path, settings: Settings) -> dict[str, Any]:
     if registry is None:
         return report
     with ThreadPoolExecutor(PARALLEL) as threads:
-        looked = list(threads.map(partial(_looked, settings), registry.providers))
+        looked = list(threads.map(partial(_looked, settings, registry), registry.providers))
     report["providers"] = looked
     report["ok"] = report["ok"] and not any(f["fatal"] for item in looked for f in item["findings"])
     return _summed(report)
@@ -105,13 +105,16 @@ def _unknown(path: Path, provider: Provider) -> Finding:
     return Finding("not-asked", message, str(path), provider.line, 1)
 
 
-def _looked(settings: Settings, provider: Provider) -> dict[str, Any]:
+def _looked(settings: Settings, registry: Registry, provider: Provider) -> dict[str, Any]:
     entry = _provider(provider) | {"datasets": [], "findings": []}
     if refused(provider):
         return entry  # it is reported with its place in the registry
     try:
         description = preview(settings, provider)
         findings = (*description.findings, *dumps(settings, provider, description))
+        if provider.prefix is not None:
+            lists = [dataset.iri for dataset in description.datasets]
+            findings += members_of(provider, lists, [each.name for each in registry.providers])[1]
     except HarvestError as error:
         place = {"url": error.url, "line": error.line, "column": error.column, "excerpt": error.excerpt}
         failure = {"kind": error.kind, "message": error.message, "fatal": True}

@@ -187,8 +187,10 @@ def _provider(name: str, key: yaml.Node, node: yaml.Node, places: Places) -> Pro
     for word, (word_node, _) in entries.items():
         if word not in known:
             places.report("unknown-key", unknown("key", word, known), word_node.start_mark)
-    source = _source(name, key, entries, places)
     values: dict[str, Any] = {}
+    if isinstance(entries.get(Source.RESOURCESYNC, (key, key))[1], yaml.MappingNode):
+        values["prefix"] = _prefix(name, entries, places)
+    source = _source(name, key, entries, places)
     for word, read in KEYS.items():
         # A key without a value says as little as no key: people leave `modified:` empty for a new provider.
         if word in entries and not is_null(entries[word][1]):
@@ -204,6 +206,32 @@ def _provider(name: str, key: yaml.Node, node: yaml.Node, places: Places) -> Pro
         values["handler"], _, url = source[1].partition(" ")
         source = source[0], url
     return Provider(name, *source, line=key.start_mark.line + 1, **values) if source else None
+
+
+def _prefix(name: str, entries: dict[str, tuple[yaml.Node, yaml.Node]], places: Places) -> str | None:
+    """The prefix of an entry that takes all providers of a source, whose address then stands for it in `entries`."""
+    key, node = entries[Source.RESOURCESYNC]
+    said = places.entries(node, f"{name}.resourcesync")
+    for word, (word_node, _) in said.items():
+        if word not in ("source", "prefix"):
+            places.report("unknown-key", unknown("key", word, ("source", "prefix")), word_node.start_mark)
+    for word in ("source", "prefix"):
+        if word not in said:
+            message = f"{name}.resourcesync must be an address, or have the keys source and prefix; {word} is missing"
+            places.report("no-source", message, key.start_mark)
+    if "source" in said:
+        entries[Source.RESOURCESYNC] = (key, said["source"][1])
+    else:
+        del entries[Source.RESOURCESYNC]
+    return places.value(said["prefix"][1], f"{name}.resourcesync.prefix", _name) if "prefix" in said else None
+
+
+def _name(node: yaml.Node) -> str:
+    """What the name of a provider may begin with."""
+    found = text(node)
+    if not NAME.fullmatch(found):
+        raise Unusable(f"must have 1 to 100 letters a-z, A-Z and digits, not {shape(node)}")
+    return found
 
 
 def _source(

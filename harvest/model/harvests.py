@@ -73,6 +73,7 @@ class Provider:
         enabled: False stops harvesting; the graph stays.
         line: Line of the entry in the registry file, from 1.
         handler: The content handler that reads what is at `url`, for a provider that is registered by one.
+        prefix: Of an entry that takes all providers of `url`: what their names begin with here; else None.
 
     Source: shared GeoLink document, "The Registry File".
     """
@@ -89,6 +90,7 @@ class Provider:
     enabled: bool = True
     line: int = 0
     handler: str | None = None
+    prefix: str | None = None
 
     @property
     def is_looked_at(self) -> bool:

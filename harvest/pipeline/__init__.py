@@ -15,6 +15,7 @@ the same dataset overtakes is skipped; a partial one never is.
 """
 
 from harvest.config.settings import METADATA
+from harvest.discover.resourcesync.members import members_of
 from harvest.discover.sitemap_items import Item, SitemapDataset
 from harvest.pipeline.harvest.look import Look, look
 from harvest.pipeline.harvest.preview import dumps, preview, refused
@@ -69,6 +70,7 @@ __all__ = [
     "host_of",
     "in_sitemap",
     "look",
+    "members_of",
     "now_utc",
     "opened",
     "preview",

@@ -18,6 +18,7 @@ from harvest.config.settings import Settings
 from harvest.errors import BusyError, LedgerDamage, StorageError
 from harvest.fetch.client import Client
 from harvest.ledger import Database, Ledger, wholeness
+from harvest.ledger.members import members
 from harvest.model import Layout
 from harvest.pipeline.crawl import Crawl
 from harvest.pipeline.harvest.load import restore
@@ -59,6 +60,7 @@ def opened(
     roster = Roster(settings.registry)
     with ExitStack() as stack:
         instance, damaged = _instance(settings, roster, stack, (clock, on_step), renew=renew)
+        roster.take_members(partial(members, instance.ledger.database))
         if damaged is not None:
             refile(instance, damaged)
         _settle(instance)

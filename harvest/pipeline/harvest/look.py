@@ -22,6 +22,7 @@ from harvest.pipeline.harvest import catalogues, handled, sitemaps
 from harvest.pipeline.harvest.due import decide
 from harvest.pipeline.harvest.mirroring import announce_remaining
 from harvest.pipeline.instance import Instance
+from harvest.pipeline.resourcesync.members import read_members
 from harvest.pipeline.resourcesync.source import read_source
 from harvest.wash import process
 
@@ -88,6 +89,8 @@ def _looked(instance: Instance, provider: Provider, record: ProviderRecord, forc
         raise DescriptionError(refused[1], url=provider.url)
     if provider.source is Source.DUMP:
         read = _lone_dump(instance, provider, record)
+    elif provider.prefix is not None:
+        read = read_members(instance, provider, record, forced=forced)
     elif provider.source is Source.RESOURCESYNC:
         read = read_source(instance, provider, record, forced=forced)
     elif provider.source is Source.SITEMAP:

@@ -35,6 +35,8 @@ def write_back(instance: Instance, name: str) -> None:
     provider = instance.roster.get(name)
     if provider is None or provider.modified == record.modified or provider.source is Source.UPDATES:
         return
+    if name not in instance.roster.registered():
+        return  # another entry stands for it
     instance.on_step(name, "write-back")
     try:
         written = instance.roster.write_back(name, record.modified)

@@ -49,7 +49,7 @@ def read_source(instance: Instance, provider: Provider, record: ProviderRecord, 
         DescriptionError: What the source says cannot be applied.
         FetchError: A document is not answered.
     """
-    ask = _Conditionally(instance, provider, forced)
+    ask = Conditionally(instance, provider, forced)
     walked = walk(provider.url, ask)
     applied = {each.iri: each.sync_token for each in instance.ledger.datasets(record.name)}
     description = described(walked, instance.present(), applied, anew=forced)
@@ -149,7 +149,7 @@ class Plainly(Ask):
         return Answer(fetched.capture.final_url, fetched.path, fetched.http[-1].headers)
 
 
-class _Conditionally(Ask):
+class Conditionally(Ask):
     """
     Asks for documents through the crawl, by what is known of each.
 

@@ -99,6 +99,17 @@ def walk(url: str, ask: Ask) -> Walked:
     return _Walk(url, ask).walked()
 
 
+def capability_lists(url: str, ask: Ask) -> tuple[str, tuple[str, ...]]:
+    """
+    The document that a walk begins at, and the capability lists that it names; what these lead to is not asked for.
+
+    Raises:
+        DescriptionError: Nothing of ResourceSync is found, or a document is damaged.
+        FetchError: A document is not answered.
+    """
+    return _Walk(url, ask).capability_lists()
+
+
 class _Walk:
     """One walk."""
 
@@ -114,6 +125,18 @@ class _Walk:
         if not datasets:
             raise DescriptionError(f"{document.url} leads to no capability list, nor to any list", url=document.url)
         return Walked(document.url, datasets)
+
+    def capability_lists(self) -> tuple[str, tuple[str, ...]]:
+        """As `capability_lists`."""
+        document = self._found()
+        if document.meta.capability == Capability.CAPABILITY_LIST:
+            return document.url, (document.url,)
+        if document.meta.capability != Capability.DESCRIPTION:
+            message = f"{document.url} is a `{document.meta.capability}`; a source description names all providers"
+            raise DescriptionError(message, url=document.url)
+        if len(document.items) > MOST_DATASETS:
+            raise DescriptionError(f"{document.url} has more than {MOST_DATASETS} capability lists", url=document.url)
+        return document.url, tuple(item.url for item in document.items)
 
     # Discovery
 
