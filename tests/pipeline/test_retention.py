@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -182,3 +185,29 @@ def test_what_is_held_keeps_its_run(old: TemporaryInstance, provider: ProviderSe
     Retention(old.harvester.instance).let_go()
     assert ledger_of(old).run(held.id) is not None
     assert [result.outcome.value for result in old.harvester.approve("p")] == ["committed"]
+
+
+HOLES = """
+import ctypes
+from harvest.pipeline.retention import return_memory
+def resident():
+    line = next(line for line in open("/proc/self/status") if line.startswith("VmRSS"))
+    return int(line.split()[1])
+c = ctypes.CDLL(None)
+c.malloc.restype, c.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+pieces = [c.malloc(4000) for _ in range(50_000)]
+for piece in pieces:
+    ctypes.memset(piece, 1, 4000)
+for piece in pieces[:-1]:
+    c.free(piece)
+before = resident()
+return_memory()
+print(before - resident())
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="another C library than glibc")
+def test_memory_that_is_free_is_returned() -> None:
+    """A piece in use above 200 MB of free ones keeps all of them in the process otherwise."""
+    done = subprocess.run([sys.executable, "-c", HOLES], capture_output=True, text=True, check=True, timeout=300)
+    assert int(done.stdout) > 150_000
