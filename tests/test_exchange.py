@@ -124,10 +124,14 @@ def test_what_was_dropped_is_gone_and_leads_to_the_baseline(
     here = f"{url}/providers/p"
     gone = [f"{here}/versions/{base - 1}", f"{here}/versions/{base - 1}.nq", f"{here}/versions/{base - 1}.nqud"]
     gone += [f"{here}/changes/{base}.nqud", f"{here}/changes/1.rdfp", f"{url}/resourcesync/p/changes/changes0.nqud"]
+    gone += [f"{here}/ldes/{n}/1" for n in (1, base)]
     for address in gone:
         answer = requests.get(address, timeout=30)
         assert (answer.status_code, f"{here}/versions/{base}.nq" in answer.text) == (410, True), address
         assert answer.links["successor-version"]["url"] == f"{here}/versions/{base}.nq"
+    stream, page = (requests.get(f"{here}/ldes{at}", timeout=30).text for at in ("", f"/from-{base}/1"))
+    assert f"<{here}/ldes/from-{base}/1>" in stream and f"<{here}/ldes/{base}/1>" not in stream
+    assert page.count("isVersionOf>") - 1 == len({line.split()[0] for line in source.graph("p")})
     graph = requests.get(f"{here}/versions/{base}.nq", timeout=30).text
     change = requests.get(f"{here}/versions/{base}.nqud", timeout=30).text
     assert graph == "".join(line.removeprefix("+") for line in change.splitlines(keepends=True))

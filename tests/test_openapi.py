@@ -80,6 +80,8 @@ def real(instance: Harvested, path: str) -> str:
         "sha256": instance.content,
         "id": "1",
         "number": "0",
+        "part": "2",
+        "page": "1",
     }
     if "/receipts/" in path:
         runs = requests.get(f"{instance.url}/providers/p/runs.json", timeout=30).json()["runs"]

@@ -32,6 +32,7 @@ from sparql.web.gateway import Gateway
 from sparql.web.graphs import Graphs
 from sparql.web.headers import OPEN, PAGE, PREFLIGHT
 from sparql.web.latest import latest
+from sparql.web.ldes import ldes
 from sparql.web.pages import pages
 from sparql.web.questions import Questions
 from sparql.web.resourcesync import resourcesync
@@ -164,6 +165,7 @@ def create_pages(context: Context) -> Flask:
     app.register_blueprint(entities)
     app.register_blueprint(versions)
     app.register_blueprint(resourcesync)
+    app.register_blueprint(ldes)
     app.register_blueprint(latest)
     app.register_blueprint(api)
     app.register_error_handler(HTTPException, refuse)

@@ -1,0 +1,243 @@
+"""
+A provider's changes as a Linked Data Event Stream: one page or more a version, which never changes again.
+
+A member is a version of an entity, that is of a subject: of each subject that a version changed, all that the version
+says of it. Its statements stand as they are, in a graph named by the member, for what they say could not be told from
+what the stream says of the member otherwise. Made of the filed change and the version while it is sent.
+
+Source: TREE hypermedia specification, sections "Relations" and "The member extraction algorithm" (named graphs);
+Linked Data Event Streams, sections "Version objects" and "Deletions"; Activity Streams 2.0 (Create, Update, Delete).
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from heapq import merge
+from itertools import chain, groupby, islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Final
+
+from flask import Blueprint, Response, abort, request
+from werkzeug.http import is_resource_modified
+
+from sparql.rdf import DCTERMS, PROV, RDF, XSD
+from sparql.reports import VersionReport
+from sparql.web.dropped import no_version
+from sparql.web.sending import CHUNK
+from sparql.web.site import context, found, preferred
+
+ldes = Blueprint("ldes", __name__)
+
+MEMBERS: Final = 10_000
+"""Members of a page."""
+
+LDES: Final = "https://w3id.org/ldes#"
+TREE: Final = "https://w3id.org/tree#"
+ACTIVITY: Final = "https://www.w3.org/ns/activitystreams#"
+N_QUADS: Final = "application/n-quads"
+TRIG: Final = "application/trig"
+
+_VERSION_OF: Final = f"{DCTERMS}isVersionOf"
+_AT: Final = f"{PROV}generatedAtTime"
+_PART: Final = re.compile(r"(from-)?([1-9]\d{0,8})")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a version did to a subject: the subject as in N-Quads, and how many of its lines came and went."""
+
+    subject: bytes
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """
+    A page of the stream.
+
+    Attributes:
+        stream: Address of the stream.
+        address: Its own.
+        graph: The provider's graph.
+        version: The version that its members are of.
+        further: Address of the page that goes on with this version, or None.
+    """
+
+    stream: str
+    address: str
+    graph: str
+    version: VersionReport
+    further: str | None
+
+
+@ldes.get("/providers/<name:name>/ldes")
+def stream(name: str) -> Response:
+    """The stream: what its members are, and where the pages of each version begin."""
+    provider = found(context().catalog.provider(name), name)
+    versions = context().catalog.versions(name)
+    address = f"{context().site.base_url}/providers/{name}/ldes"
+    baseline = provider.baseline or 0
+    lines = [*_described(address), _triple(address, RDF + "type", f"{TREE}Node")]
+    for version in versions:
+        part = f"from-{version.n}" if version.n == baseline else str(version.n)
+        lines += _relations(address, f"{address}/{part}/1", version)
+    body = "".join(lines).encode()
+    response = Response(body, content_type=_type())
+    response.vary.add("Accept")
+    response.headers["Cache-Control"] = "no-cache"
+    response.set_etag(hashlib.sha256(body).hexdigest())
+    response.make_conditional(request)
+    return response
+
+
+@ldes.get("/providers/<name:name>/ldes/<part>/<int:page>")
+def members(name: str, part: str, page: int) -> Response:
+    """A page of members of a version: of what it changed, or with `from-` of all that it holds."""
+    matched = _PART.fullmatch(part)
+    if matched is None or page < 1:
+        abort(404, f"There is no page {part}/{page} of this stream; /providers/{name}/ldes names its pages.")
+    n = int(matched[2])
+    provider, catalog = found(context().catalog.provider(name), name), context().catalog
+    version = next((record for record in catalog.versions(name) if record.n == n), None)
+    is_whole = matched[1] is not None
+    filed = None if is_whole else catalog.change(name, n)
+    if version is None or (filed is None and not is_whole):
+        no_version(name, n, "version" if is_whole else "change")
+    if is_whole and n != provider.baseline:
+        abort(404, f"Version {n} of {name} is not its baseline; its members are at /providers/{name}/ldes/{n}/1.")
+    response = Response(content_type=_type())
+    response.vary.add("Accept")
+    response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    base = f"{context().site.base_url}/providers/{name}/ldes"
+    response.set_etag(_name(f"{base} {part} {page} {version}".encode()))
+    if not is_resource_modified(request.environ, response.headers["ETag"]):
+        response.status_code = 304
+        return response
+    changes = _changed(filed.path) if filed else _all(_lines(catalog.version(name, n) or no_version(name, n)))
+    chosen = list(islice(changes, (page - 1) * MEMBERS, page * MEMBERS + 1))
+    if not chosen:
+        abort(404, f"Version {n} of {name} has no page {page} in this stream.")
+    further = f"{base}/{part}/{page + 1}" if len(chosen) > MEMBERS else None
+    place = Place(base, f"{base}/{part}/{page}", provider.graph, version, further)
+    if request.method == "GET":
+        lines = _lines(catalog.version(name, n) or no_version(name, n))
+        response.response = _chunks(_page(place, chosen[:MEMBERS], lines))
+    return response
+
+
+def _type() -> str:
+    """N-Quads is TriG, too."""
+    return TRIG if preferred(N_QUADS, TRIG) == TRIG else N_QUADS
+
+
+def _page(place: Place, changes: Iterable[Change], lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a page; `lines` are those of its version, sorted."""
+    head = [*_described(place.stream), _triple(place.address, RDF + "type", f"{TREE}Node")]
+    if place.further:
+        head += _relations(place.address, place.further, place.version)
+    yield "".join(head).encode()
+    by_subject = groupby(lines, _subject)
+    nothing: tuple[bytes | None, Iterator[bytes]] = None, iter(())
+    at, mine = next(by_subject, nothing)
+    ending = f" <{place.graph}> .\n".encode()
+    for change in changes:
+        while at is not None and at < change.subject:
+            at, mine = next(by_subject, nothing)
+        said = list(mine) if at == change.subject else []
+        member = f"{place.stream.removesuffix('ldes')}versions/{place.version.n}#{_name(change.subject)}"
+        kind = "Delete" if not said else ("Create" if len(said) == change.added and not change.removed else "Update")
+        yield _member(place, member, change.subject.decode(), kind)
+        graph = f" <{member}> .\n".encode()
+        yield b"".join(line.removesuffix(ending) + graph for line in said)
+
+
+def _member(place: Place, member: str, subject: str, kind: str) -> bytes:
+    """What the stream says of a member."""
+    return "".join(
+        (
+            _triple(place.stream, f"{TREE}member", member),
+            f"<{member}> <{_VERSION_OF}> {subject}.\n",
+            f"<{member}> <{_AT}> {_time(place.version)} .\n",
+            _triple(member, RDF + "type", ACTIVITY + kind),
+        )
+    ).encode()
+
+
+def _described(address: str) -> Iterator[str]:
+    """What the stream is; it is its own view."""
+    yield _triple(address, f"{TREE}view", address)
+    yield _triple(address, RDF + "type", f"{LDES}EventStream")
+    yield _triple(address, f"{LDES}timestampPath", _AT)
+    yield _triple(address, f"{LDES}versionOfPath", _VERSION_OF)
+    for kind in ("Create", "Update", "Delete"):
+        yield _triple(address, f"{LDES}version{kind}Object", ACTIVITY + kind)
+
+
+def _relations(address: str, page: str, version: VersionReport) -> Iterator[str]:
+    """That a page has members of a version: none before its time, and none after it."""
+    for number, kind in enumerate(("GreaterThanOrEqualToRelation", "LessThanOrEqualToRelation")):
+        node = f"_:r{version.n}x{number}"
+        yield f"<{address}> <{TREE}relation> {node} .\n"
+        yield f"{node} <{RDF}type> <{TREE}{kind}> .\n{node} <{TREE}node> <{page}> .\n"
+        yield f"{node} <{TREE}path> <{_AT}> .\n{node} <{TREE}value> {_time(version)} .\n"
+
+
+def _triple(subject: str, predicate: str, term: str) -> str:
+    return f"<{subject}> <{predicate}> <{term}> .\n"
+
+
+def _time(version: VersionReport) -> str:
+    """When a version was filed; some microseconds later, so that no two versions have the same time."""
+    at = version.at + timedelta(microseconds=version.n)
+    return f'"{at:%Y-%m-%dT%H:%M:%S.%fZ}"^^<{XSD}dateTime>'
+
+
+def _name(subject: bytes) -> str:
+    return hashlib.sha256(subject).hexdigest()[:32]
+
+
+def _subject(line: bytes) -> bytes:
+    """The subject of a line with the space after it, so that subjects sort as lines do."""
+    return line[: line.index(b" ") + 1]
+
+
+def _changed(path: Path) -> Iterator[Change]:
+    """Yield the subjects of a filed change, sorted; its removals come before its additions, each sorted."""
+    with gzip.open(path) as first, gzip.open(path) as second:
+        for subject, both in groupby(merge(_side(first, b"-"), _side(second, b"+")), itemgetter(0)):
+            signs = [sign for _, sign in both]
+            yield Change(subject, signs.count(b"+"), signs.count(b"-"))
+
+
+def _side(lines: Iterable[bytes], sign: bytes) -> Iterator[tuple[bytes, bytes]]:
+    return ((_subject(line[1:]), sign) for line in lines if line.startswith(sign))
+
+
+def _all(lines: Iterator[bytes]) -> Iterator[Change]:
+    """Yield the subjects of a version as if it had made them all."""
+    for subject, its in groupby(lines, _subject):
+        yield Change(subject, sum(1 for _ in its), 0)
+
+
+def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from (line + b"\n" for line in lines)
+
+
+def _chunks(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    waiting, size = [], 0
+    for piece in chain(pieces, (b"",)):
+        waiting.append(piece)
+        size += len(piece)
+        if size >= CHUNK or not piece:
+            yield b"".join(waiting)
+            waiting, size = [], 0
