@@ -9,12 +9,12 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
 from harvest.errors import LedgerDamage, LedgerError, StorageError
-from harvest.ledger import unwritten, wholeness
+from harvest.ledger import row_sums, unwritten, wholeness
 from harvest.ledger.schema import MIGRATIONS
 
 Value = str | int | float | None
@@ -51,7 +51,7 @@ class Database:
             )
         try:
             self._check()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             message = f"the ledger {path} cannot be opened: {error}"
             if not read_only and unwritten.is_lack_of_room(error):
                 unwritten.failed(path)
@@ -129,7 +129,7 @@ class Database:
             yield
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.NotSupportedError):
             raise
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             mend = f"; {wholeness.MEND}" if wholeness.is_damage(error) else ""
             if verb == "written" and unwritten.is_lack_of_room(error):
                 unwritten.failed(self.path)
@@ -137,19 +137,21 @@ class Database:
 
     def check(self) -> None:
         """
-        Return where all pages and indexes of the file agree.
+        Return where all pages and indexes of the file agree, and all rows are those that were written.
 
         Raises:
             LedgerDamage: They do not.
         """
         try:
-            found = [row[0] for name in ("integrity_check", "foreign_key_check") for row in self.rows(f"PRAGMA {name}")]
+            with self._reporting("read"), closing(self._opened("?mode=ro")) as connection:  # others have pages at hand
+                row_sums.prepare(connection)
+                found = _damages(connection, len(self._migrations))
         except StorageError as error:
-            if not wholeness.is_damage(error):
+            if wholeness.is_trouble(error):
                 raise
             found = [error.message]
-        if found != ["ok"]:
-            said = "; ".join(map(str, found[:3]))
+        if found:
+            said = "; ".join(found[:3])
             raise LedgerDamage(f"the ledger {self.path} is damaged: {said}; {wholeness.MEND}", url=str(self.path))
 
     def close(self) -> None:
@@ -170,6 +172,7 @@ class Database:
             connection = self._opened("")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA foreign_keys = ON")
+            row_sums.prepare(connection)
         self._local.connection = _set_up(connection)
         return connection
 
@@ -192,6 +195,9 @@ class Database:
             )
         for number in range(applied, known):
             self._migrate(number)
+        if not self._read_only and not row_sums.are_kept(self._connection(), known):
+            with self.transaction() as connection:
+                row_sums.resume(connection, known)
 
     def _applied(self) -> int:
         row = self._connection().execute("PRAGMA user_version").fetchone()
@@ -202,6 +208,7 @@ class Database:
         with self.transaction() as connection:
             if self._applied() > number:
                 return
+            row_sums.suspend(connection)
             try:
                 for statement in _statements(self._migrations[number]):
                     connection.execute(statement)
@@ -211,6 +218,17 @@ class Database:
                     url=str(self.path),
                 ) from error
             connection.execute(f"PRAGMA user_version = {number + 1}")
+
+
+def _damages(connection: sqlite3.Connection, layout: int) -> list[str]:
+    """What is wrong with a ledger, of one moment."""
+    connection.execute("BEGIN")
+    found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+    found += [f"a row of {row[0]} leads nowhere" for row in connection.execute("PRAGMA foreign_key_check")]
+    [applied] = connection.execute("PRAGMA user_version").fetchone()
+    if applied != layout:
+        found.append(f"its layout is {applied}, and {layout} was opened")
+    return found or [f"rows of {table} are not those that were written" for table in row_sums.differing(connection)]
 
 
 def _set_up(connection: sqlite3.Connection) -> sqlite3.Connection:

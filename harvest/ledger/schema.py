@@ -22,6 +22,7 @@ Each migration runs in one transaction with its number. Times are ISO 8601 in UT
     download       one request that gave bytes or failed; those without a log come into the next one
     note           what else the next provenance log is to hold
     log            the provenance logs, in order
+    checksum       the sum of each table's rows (`row_sums.py`)
 """
 
 from __future__ import annotations
@@ -134,4 +135,11 @@ MIGRATIONS: Final = (
     CREATE INDEX notification_run ON notification(run);
     """,
     "ALTER TABLE provider ADD COLUMN baseline INTEGER NOT NULL DEFAULT 0;",  # the first version that is kept, or 0
+    """
+    CREATE TABLE checksum (
+        name TEXT PRIMARY KEY,          -- of a table; its triggers are made where the ledger is opened
+        layout INTEGER NOT NULL,
+        sum INTEGER NOT NULL            -- of the hashes of its rows, modulo 2^62
+    ) STRICT;
+    """,
 )

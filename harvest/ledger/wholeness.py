@@ -4,7 +4,7 @@ Whether the ledger's file is what it was when the instance was last stopped.
     ledger.sqlite.sha256     its digest, from a clean stop until somebody opens the ledger for writing
 
 SQLite keeps no checksums: a flipped byte inside a value is read as another value. What was not stopped cleanly has no
-digest, and is checked by SQLite alone.
+digest; its pages are checked by SQLite, its rows by their sums (`row_sums.py`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,12 @@ def check(path: Path, providers: Path) -> None:
 
 def is_damage(error: Exception) -> bool:
     """Whether SQLite says that the file is damaged, and not that it is in use or may not be written."""
-    return any(said in str(error) for said in ("malformed", "not a database", "corrupt"))
+    return any(said in str(error) for said in ("malformed", "not a database", "corrupt", "decode"))
+
+
+def is_trouble(error: Exception) -> bool:
+    """Whether what SQLite says may be of the moment, and not of what stands in the file."""
+    return any(said in str(error) for said in ("locked", "disk", "unable to open", "memory"))
 
 
 def open_for_writing(path: Path) -> None:

@@ -1,0 +1,99 @@
+"""A byte flipped anywhere in a ledger: `harvest verify` finds it, or all that the ledger says is what was written."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from harvest.errors import LedgerError, StorageError
+from harvest.ledger import Database
+from harvest.pipeline import Harvester, opened
+from harvest.service.orders import execute
+from tests.pipeline.conftest import TemporaryInstance
+from tests.pipeline.test_semantics import A1, A2, B1, release
+from tests.provider import ProviderServer
+
+FLIPS = 200
+
+
+@pytest.fixture
+def harvested(instance: TemporaryInstance, provider: ProviderServer) -> TemporaryInstance:
+    """An instance with three versions, and runs that failed."""
+    instance.register(f"p:\n  void: {provider.url}/void.ttl\n")
+    for day, dump in enumerate((A1, A2, "no RDF", B1), 1):
+        release(provider, day, dump)
+        instance.tick("p")
+        instance.clock.forward(days=2)
+    return instance
+
+
+def said(path: Path) -> list[object]:
+    """All that a ledger says, but for its sums."""
+    with closing(sqlite3.connect(path)) as ledger:
+        listed = ledger.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'checksum' ORDER BY name"
+        )
+        tables = sorted(row[0] for row in listed)
+        rows = [
+            ledger.execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall() for name in tables if name != "checksum"
+        ]
+        return [tables, rows]
+
+
+def flip(path: Path, place: int, bit: int) -> None:
+    """Flip one bit of a file."""
+    with path.open("r+b") as file:
+        file.seek(place)
+        [old] = file.read(1)
+        file.seek(place)
+        file.write(bytes([old ^ (1 << bit)]))
+
+
+def test_a_flipped_bit_anywhere_is_found_or_changes_nothing(harvested: TemporaryInstance, tmp_path: Path) -> None:
+    """Free pages, and what lies between the rows of a page, are all where nobody notices one."""
+    harvested.close()
+    ledger = harvested.settings.layout.ledger
+    whole, chosen = said(ledger), random.Random(27)
+    content = ledger.read_bytes()
+    used = [place for place, byte in enumerate(content) if byte]
+    found, flipped = 0, tmp_path / "flipped.sqlite"
+    for place in chosen.sample(used, FLIPS):
+        shutil.copy(ledger, flipped)
+        flip(flipped, place, chosen.randrange(8))
+        try:
+            with closing(Database(flipped)) as database:
+                database.check()
+        except (LedgerError, StorageError):
+            found += 1
+        else:
+            assert said(flipped) == whole, place
+        for ending in ("-wal", "-shm"):
+            Path(f"{flipped}{ending}").unlink(missing_ok=True)
+    assert found > FLIPS / 2
+
+
+def test_a_value_flipped_under_a_running_instance_is_found_and_mended(
+    harvested: TemporaryInstance, provider: ProviderServer
+) -> None:
+    """The running one reads it as another value; `harvest verify` names `harvest rebuild`, which mends it."""
+    settings, path = harvested.settings, harvested.settings.layout.ledger
+    database = harvested.harvester.instance.ledger.database
+    database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = path.read_bytes()
+    for found in re.finditer(b"/turtle", content):  # in no index, so that its pages agree
+        flip(path, found.start() + 1, 0)
+    bad = [proof for proof in harvested.harvester.maintenance.prove_all() if not proof.holds]
+    assert [(proof.what, proof.file) for proof in bad] == [("ledger", str(path))]
+    assert "are not those that were written" in bad[0].detail and "`harvest rebuild`" in bad[0].detail
+    harvested.close()
+    with opened(settings, harvested.clock, renew=True) as again, closing(Harvester(again)) as harvester:
+        answer = execute(harvester, "rebuild", [])
+        assert answer["ok"] and [item["what"] for item in answer["results"]] == ["ledger"], answer
+        assert not [proof for proof in harvester.maintenance.prove_all() if not proof.holds]
+        assert [version.n for version in again.ledger.versions("p")] == [1, 2, 3]
