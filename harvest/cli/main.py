@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -23,6 +24,7 @@ from harvest.cli import update as cli_update
 from harvest.cli import wash as cli_wash
 from harvest.cli.command import Commands, Failed, as_json, configured, order, settings_of
 from harvest.config.loader import load_settings
+from harvest.config.values import is_web_address
 from harvest.errors import HarvestError
 from sparql.errors import SparqlError
 from sparql.reports import to_json
@@ -35,12 +37,16 @@ def main() -> None:
 
 
 @main.command()
+@click.option("--follow", metavar="URL", help="Be a read-only replica of the instance at this address.")
 @configured
-def serve(config: Path | None) -> None:
+def serve(follow: str | None, config: Path | None) -> None:
     """Run the instance: the schedule in this process, the web front in others. Ends with Ctrl-C or SIGTERM."""
     from harvest.service.serve import serve as run  # the web front is needed by this command alone
 
-    run(settings_of(config))
+    settings = settings_of(config)
+    if follow is not None and not is_web_address(follow):
+        raise click.UsageError(f"--follow is the http or https address of an instance, not {follow!r}")
+    run(replace(settings, follow=follow.rstrip("/")) if follow else settings)
 
 
 @main.command()

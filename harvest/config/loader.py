@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import yaml
 
+from harvest.config.following import adopted
 from harvest.config.nearest import nearest, unknown
 from harvest.config.places import Places, Unusable, is_null, is_plain, joined, shape
 from harvest.config.settings import (
@@ -37,6 +38,7 @@ from harvest.config.values import (
     network,
     number,
     one_of,
+    optional,
     server,
     size,
     text,
@@ -186,6 +188,7 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "notify.smtp": server,
     "notify.sender": mail_address,
     "features": _features,
+    "follow": optional(_base_url),
 }
 
 SECTIONS: Final[Mapping[str, Callable[..., Any]]] = {
@@ -223,7 +226,7 @@ def load_settings(path: Path | None, environ: Mapping[str, str]) -> Settings:
     if findings := places.fatal + variables.fatal:
         first = findings[0]
         raise SettingsError(joined(findings), url=first.url, line=first.line, column=first.column)
-    return _settings(values, file)
+    return adopted(_settings(values, file))
 
 
 def variable(key: str) -> str:

@@ -205,6 +205,7 @@ class Settings:
         keep: What of the past stays.
         notify: Notifications.
         features: Further void:feature IRIs, each mapped to `full` or `partial`.
+        follow: Address of the instance whose replica this is; empty where it is none. No slash at the end.
     """
 
     file: Path | None = None
@@ -226,6 +227,7 @@ class Settings:
     keep: KeepSettings = KeepSettings()
     notify: NotifySettings = NotifySettings()
     features: dict[str, str] = field(default_factory=dict)
+    follow: str = ""
 
     @property
     def layout(self) -> Layout:

@@ -235,3 +235,8 @@ def mail_address(node: yaml.Node) -> str:
     if address and not re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", address):
         raise Unusable(f"must be a mail address, not {shape(node)}")
     return address
+
+
+def optional(read: Callable[[yaml.Node], str]) -> Callable[[yaml.Node], str]:
+    """A reader of what may be empty."""
+    return lambda node: "" if isinstance(node, yaml.ScalarNode) and not node.value else read(node)

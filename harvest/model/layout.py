@@ -99,6 +99,16 @@ class Layout:
         return self.resourcesync / name
 
     @property
+    def following(self) -> Path:
+        """The file that says whose replica this is, where it is one (`harvest.config.following`)."""
+        return self.data / "following.json"
+
+    @property
+    def following_registry(self) -> Path:
+        """The registry of a replica: the providers of its origin."""
+        return self.data / "following.yaml"
+
+    @property
     def scratch(self) -> Path:
         """Temporary folders; emptied at each start."""
         return self.data / "scratch"

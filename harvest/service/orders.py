@@ -29,6 +29,7 @@ from harvest.pipeline.prune import PruneRule, prune
 from harvest.pipeline.rebuild.rebuild import as_json as rebuilt_json
 from harvest.pipeline.track.tracking import Plan, track
 from harvest.pipeline.track.tracking import as_json as tracked_json
+from harvest.service.following import check_replica
 from harvest.service.order_run import Answer, answered, harvest_answer, run
 from sparql.errors import SparqlError, StoreError, UpdateNotTaken
 
@@ -142,6 +143,7 @@ def execute(harvester: Harvester, command: str, names: Sequence[str]) -> Answer:
         UPDATE: _update,
     }
     try:
+        check_replica(harvester.instance.settings.follow, command)
         return commands[command](harvester, names)
     except (HarvestError, SparqlError) as error:
         return {"ok": False, "error": error.message, "kind": type(error).__name__, "results": []}

@@ -117,9 +117,12 @@ class Scheduler:
         One tick: begin to look at every provider that is due.
 
         A look that an earlier tick began and that still waits for its provider is not begun again, and no other
-        provider waits for it. A log that could not be written is tried again first.
+        provider waits for it. A log that could not be written is tried again first. A replica asks its origin.
         """
         self.harvester.instance.crawl.seal_again()
+        if self.harvester.instance.settings.follow:
+            self.harvester.maintenance.following.tick()
+            return
         self.harvester.instance.roster.refresh()
         due = [provider.name for provider in self.harvester.instance.roster.all().values() if self._is_due(provider)]
         self._tick += 1

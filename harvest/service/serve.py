@@ -28,6 +28,7 @@ from harvest.config.settings import Settings
 from harvest.errors import BusyError, SettingsError
 from harvest.pipeline import METADATA, Harvester, opened
 from harvest.pipeline.priority import aside
+from harvest.service.following import as_replica
 from harvest.service.log import log_to_stderr
 from harvest.service.schedule import Scheduler
 from harvest.service.updates import Updates
@@ -71,6 +72,7 @@ def running(settings: Settings) -> Iterator[Front]:
         BusyError: Another process has the data directory, or the port is taken.
     """
     _check_port(settings.bind)
+    settings = as_replica(settings)
     with aside(opened(settings)) as instance:
         harvester = Harvester(instance)
         scheduler = Scheduler(harvester)
@@ -169,6 +171,7 @@ def application() -> Application:
         queries=queries,
         proxies=settings.proxies,
         operator=operator,
+        origin=settings.follow,
     )
     return create_app(InstanceCatalog(settings), settings.layout.store, limits, site, settings.layout.cache)
 

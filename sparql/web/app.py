@@ -28,6 +28,7 @@ from sparql.web.downloads import downloads
 from sparql.web.endpoint import PATH, Endpoint
 from sparql.web.entities import Entities, entities
 from sparql.web.figures import ago, day, duration, first_sentence, moment, number, prose, size
+from sparql.web.following import following
 from sparql.web.gateway import Gateway
 from sparql.web.graphs import Graphs
 from sparql.web.headers import OPEN, PAGE, PREFLIGHT
@@ -138,7 +139,7 @@ def create_app(
     flask = create_pages(Context(catalog, site, limits, pool.served, questions.ask))
     gateway = Gateway(flask, THREADS)
     addresses = Addresses(site.proxies)
-    updating = Updating(site.operator)
+    updating = Updating(site.operator, site.origin)
     endpoint = Endpoint(recall, editions, gateway, addresses, updating)
     taken = (rule.rule.split("/")[1] for rule in flask.url_map.iter_rules())
     graphs = Graphs(endpoint, updating, site, taken)
@@ -167,6 +168,7 @@ def create_pages(context: Context) -> Flask:
     app.register_blueprint(resourcesync)
     app.register_blueprint(ldes)
     app.register_blueprint(latest)
+    app.register_blueprint(following)
     app.register_blueprint(api)
     app.register_error_handler(HTTPException, refuse)
     app.register_error_handler(DamagedData, lambda error: refuse(ServiceUnavailable(error.message)))

@@ -146,6 +146,7 @@ class Site:
         queries: Folder of the example queries, or None.
         proxies: Addresses and networks of the reverse proxies in front of the instance.
         operator: Who may send updates, or None if nobody may.
+        origin: Address of the instance whose replica this is, or empty.
     """
 
     base_url: str
@@ -155,3 +156,4 @@ class Site:
     queries: Path | None = None
     proxies: tuple[str, ...] = ()
     operator: Operator | None = None
+    origin: str = ""

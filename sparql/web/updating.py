@@ -36,8 +36,9 @@ _HEADERS: Final = encode([("Content-Type", "application/json"), ("Cache-Control"
 class Updating:
     """Passes on the updates of an operator, and refuses all others."""
 
-    def __init__(self, operator: Operator | None) -> None:
+    def __init__(self, operator: Operator | None, origin: str = "") -> None:
         self._operator = operator
+        self._origin = origin
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="update")
 
     async def answer(self, request: UpdateRequest, scope: Message, client: WebClient) -> None:
@@ -62,6 +63,10 @@ class Updating:
         await self._reply(client, partial(operator.change, graph, await client.body()))
 
     def _authorised(self, scope: Message) -> Operator:
+        if self._origin:
+            raise ForbiddenError(
+                f"This instance is a read-only replica of {self._origin}: send updates to {self._origin}/sparql"
+            )
         if self._operator is None:
             raise ForbiddenError(NO_UPDATES)
         _authorise(self._operator, header(scope, b"authorization"))

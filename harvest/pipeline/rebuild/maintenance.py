@@ -10,6 +10,7 @@ from harvest.pipeline import exporting
 from harvest.pipeline.compacting import Compacted, compact
 from harvest.pipeline.exporting import Alone
 from harvest.pipeline.feeding import feed
+from harvest.pipeline.following.replica import Following
 from harvest.pipeline.harvest.recovery import recover
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.rebuild.mend import Mended, mend, recapture_all
@@ -22,11 +23,17 @@ from harvest.publish.resourcesync.feed import damages
 
 
 class Maintenance:
-    """The files of an instance; `alone` keeps a provider from being harvested meanwhile."""
+    """
+    The files of an instance; `alone` keeps a provider from being harvested meanwhile.
+
+    Attributes:
+        following: Keeps them those of its origin, where the instance is a replica.
+    """
 
     def __init__(self, instance: Instance, alone: Alone) -> None:
         self.instance = instance
         self._alone = alone
+        self.following = Following(instance, alone)
 
     def prove(self, name: str) -> list[Proof]:
         """Check the files of one provider; what is damaged is a finding of it."""

@@ -1,0 +1,1 @@
+"""A replica is kept at the versions of the instance that it follows."""
