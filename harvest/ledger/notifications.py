@@ -30,6 +30,9 @@ class Event(StrEnum):
     """What was failing or held is not any more."""
 
 
+_LAST: Final = "last-notification"
+"""Key of the ledger fact that says which number was given last: SQLite would give that of a removed row again."""
+
 _BAD: Final = {Outcome.FAILED: Event.FAILING, Outcome.HELD: Event.HELD}
 
 
@@ -39,7 +42,7 @@ class Notification:
     Something to be sent.
 
     Attributes:
-        id: Of the notification, from 1.
+        id: Of the notification, from 1; never given to a later one.
         provider: Name.
         dataset: IRI; empty for the description.
         run: Id of the run that it is about; None for the description.
@@ -87,6 +90,10 @@ class Notifications:
             id,
         )
 
+    def number_from(self, moment: datetime) -> None:
+        """Give no number that a ledger which is lost may have given: those that follow are beyond its seconds."""
+        self.database.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", _LAST, str(int(moment.timestamp())))
+
     def drop(self, id: int) -> None:
         """Remove it: its provider names nobody."""
         self.database.write("DELETE FROM notification WHERE id = ?", id)
@@ -126,9 +133,15 @@ def _last(db: sqlite3.Connection, provider: str, dataset: str) -> Event | None:
 
 
 def _insert(db: sqlite3.Connection, subject: tuple[str, str], run: int | None, event: Event, at: str) -> None:
+    [id] = db.execute(
+        "SELECT max(coalesce((SELECT max(id) FROM notification), 0),"
+        " coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?), 0)) + 1",
+        (_LAST,),
+    ).fetchone()
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_LAST, str(id)))
     db.execute(
-        "INSERT INTO notification (provider, dataset, run, event, at, next_try) VALUES (?, ?, ?, ?, ?, ?)",
-        (*subject, run, event, at, at),
+        "INSERT INTO notification (id, provider, dataset, run, event, at, next_try) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (id, *subject, run, event, at, at),
     )
 
 

@@ -27,6 +27,7 @@ def refile(instance: Instance, damaged: Path) -> None:
         StorageError: A log is missing or damaged.
     """
     instance.crawl.seal()  # adopts the logs
+    instance.ledger.notifications.number_from(instance.clock())
     for name, (committed, baseline) in all_committed(instance).items():
         instance.ledger.enrol(name, committed[-1].graph)
         versions = [record_of(commit) for commit in committed]
