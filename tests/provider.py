@@ -28,6 +28,7 @@ class ProviderServer(ThreadingHTTPServer):
     Attributes:
         pages: By path.
         links: Link headers, by path.
+        caching: Cache-Control headers, by path.
         requests: (path, status) of every answer, in order, but for a robots.txt that there is none of.
         gate: Cleared, every request waits until it is set.
     """
@@ -39,6 +40,7 @@ class ProviderServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.pages: dict[str, Page] = {}
         self.links: dict[str, str] = {}
+        self.caching: dict[str, str] = {}
         self.requests: list[tuple[str, int]] = []
         self.gate = threading.Event()
         self.gate.set()
@@ -84,6 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("ETag", tag)
         self.send_header("Content-Type", page.media_type)
+        if self.path in self.server.caching:
+            self.send_header("Cache-Control", self.server.caching[self.path])
         if self.path in self.server.links and status != 304:
             self.send_header("Link", self.server.links[self.path])
         body = b"" if status == 304 else page.body

@@ -23,7 +23,7 @@ def refusal(provider: Provider) -> tuple[str, str] | None:
         return "not-harvested", message + "register its VoID file with `void`, or a file with `dump`"
     if provider.source in (Source.UPDATES, Source.HANDLER):
         return None
-    if provider.source is Source.RESOURCESYNC:  # any page may lead to its lists
+    if provider.source in (Source.RESOURCESYNC, Source.LDES):  # any page may lead to its lists
         if not HASH_URI.fullmatch(provider.url):
             return None
         return "not-harvested", f"the source <{provider.url}> will not be harvested: lists change, filed bytes do not"

@@ -21,6 +21,7 @@ class Source(StrEnum):
     RESOURCESYNC = "resourcesync"
     SITEMAP = "sitemap"
     DCAT = "dcat"
+    LDES = "ldes"
     HANDLER = "handler"
     DATASET = "dataset"
     DUMP = "dump"
@@ -134,8 +135,7 @@ class Dataset:
         modified: Latest readable dcterms:modified (aware, UTC), or None.
         title: For people, or None.
         listing: What lists of its source say of it; None for a dataset that a description names.
-        lastmods: Where the dumps are the pages of sitemaps, as many: the latest moment (aware, UTC) at which each was
-            changed, or None where that is not said. Empty for all other datasets.
+        lastmods: Of the pages of sitemaps, one a dump: the latest time (aware, UTC) of its change, or None. Else empty.
     """
 
     iri: str

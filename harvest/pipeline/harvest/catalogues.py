@@ -6,11 +6,9 @@ So a page may be in any format of RDF, packed, or HTML with JSON-LD or RDFa, and
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
 from typing import Final
 
 from harvest.discover.dcat import CataloguePage, describe, read_page
@@ -19,6 +17,7 @@ from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import Capture, Description, Document, Limits, Provider, Validators
 from harvest.pipeline.harvest import verdict, washing
+from harvest.pipeline.harvest.kept import Kept
 from harvest.pipeline.instance import Instance
 from harvest.wash import process
 
@@ -36,29 +35,8 @@ MOST_PAGES: Final = 1000
 READING_S: Final = 120
 """Seconds that reading a washed page may take."""
 
-_KEPT: Final = 500
-"""Pages whose contents are kept in memory, so that an unchanged one is not washed at each look."""
-
-
-class _Read:
-    """Pages that were read, by their bytes, where they are and the graph that names their blank nodes."""
-
-    def __init__(self) -> None:
-        self._pages: OrderedDict[tuple[str, str, str], CataloguePage] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: tuple[str, str, str]) -> CataloguePage | None:
-        with self._lock:
-            return self._pages.get(key)
-
-    def put(self, key: tuple[str, str, str], page: CataloguePage) -> None:
-        with self._lock:
-            self._pages[key] = page
-            while len(self._pages) > _KEPT:
-                self._pages.popitem(last=False)
-
-
-_READ: Final = _Read()
+_KEPT: Final[Kept[CataloguePage]] = Kept(500)
+"""By the bytes of a page, where it is, and the graph that names its blank nodes."""
 
 
 def read(instance: Instance, provider: Provider, record: ProviderRecord, forced: bool) -> Described | None:
@@ -127,7 +105,7 @@ def _page(instance: Instance, provider: Provider, capture: Capture) -> Catalogue
     assert capture.digest is not None
     graph = instance.settings.graph(provider.name)
     key = (capture.digest, capture.final_url, graph)
-    page = _READ.get(key)
+    page = _KEPT.get(*key)
     if page is None:
         given = Document(instance.content.path(capture.digest), capture.final_url, capture.media_type)
         with instance.room() as room:
@@ -138,5 +116,5 @@ def _page(instance: Instance, provider: Provider, capture: Capture) -> Catalogue
             path: Path = washed.snapshot.path
             page = process.call(read_page, bounds, path, capture.final_url, instance.present())
             page = replace(page, problems=tuple(verdict.findings(documents, washed.documents, threshold)))
-        _READ.put(key, page)
+        _KEPT.put(page, *key)
     return page

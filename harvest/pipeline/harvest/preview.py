@@ -14,6 +14,7 @@ from typing import Final
 from harvest.archive.content import ContentStore
 from harvest.archive.handling import Version
 from harvest.config.settings import Settings
+from harvest.discover import events
 from harvest.discover.dcat import CataloguePage, read_page
 from harvest.discover.dumps import coverage_of, extension, is_change_address
 from harvest.discover.refusal import MAY_BE_RDF, refusal
@@ -26,7 +27,7 @@ from harvest.fetch.probe import probe
 from harvest.ledger import Database, Ledger
 from harvest.model import Coverage, Dataset, Description, Document, Finding, Limits, Provider, Source
 from harvest.pipeline.filed import filed
-from harvest.pipeline.harvest import catalogues, handled, sitemaps, verdict
+from harvest.pipeline.harvest import catalogues, handled, sitemaps, streams, verdict
 from harvest.pipeline.harvest.alone import WashedDocument, WashOrder, wash_alone
 from harvest.pipeline.harvest.look import ACCEPT, DESCRIPTION_BYTES, DESCRIPTION_S, PATIENCE_S
 from harvest.pipeline.resourcesync.source import Plainly, described
@@ -66,6 +67,8 @@ def preview(settings: Settings, provider: Provider) -> Description:
                 return described(walk(provider.url, Plainly(client, Path(folder))), now_utc())
             if provider.source is Source.SITEMAP:
                 return sitemaps.gather(partial(_sitemap, client, Path(folder)), provider.url)
+            if provider.source is Source.LDES:
+                return streams.preview(provider, partial(_event_page, client, Path(folder)))
             if provider.source is Source.HANDLER:
                 return handled.gather(provider, partial(_version, client, Path(folder)))
             if provider.source is Source.DCAT:
@@ -143,6 +146,14 @@ def _sitemap(client: Client, folder: Path, listed: sitemaps.Listed) -> sitemaps.
     fetched = client.get(listed.url, limits=sitemaps.LIMITS, accept=sitemaps.ACCEPT, into=folder)
     assert fetched.path is not None
     return fetched.path, fetched.capture.final_url
+
+
+def _event_page(client: Client, folder: Path, url: str) -> streams.Read:
+    """A page of an event stream, and where it leads."""
+    fetched = client.get(url, limits=streams.LIMITS, accept=streams.ACCEPT, into=folder)
+    assert fetched.path is not None
+    place = fetched.path, fetched.capture.final_url, fetched.capture.media_type
+    return place, process.call(events.read_page, process.Bounds(streams.PAGE_S, url), *place)
 
 
 def _version(client: Client, folder: Path, url: str) -> Version:

@@ -1,0 +1,159 @@
+"""Providers that are registered by a Linked Data Event Stream: the newest version of each object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from harvest.model import Outcome
+from tests.pipeline.conftest import TemporaryInstance
+from tests.provider import ProviderServer
+from tests.realdata import realdata
+from tests.test_check import register
+from tests.test_cli import Command, harvest
+
+__all__ = ["harvest"]
+
+PREFIXES = """@prefix tree: <https://w3id.org/tree#> . @prefix ldes: <https://w3id.org/ldes#> . @prefix x: <http://x/> .
+@prefix as: <https://www.w3.org/ns/activitystreams#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
+STREAM = "x:s a ldes:EventStream; ldes:timestampPath x:at; ldes:versionOfPath x:of; tree:view <{view}> .\n"
+Member = tuple[str, int, str | None]
+
+
+def page(
+    server: ProviderServer, path: str, members: Sequence[Member], nodes: Sequence[str] = (), *, more: str = ""
+) -> str:
+    """Put a page; a member is a name, an hour and a value, None for a deletion."""
+    view = "".join(f"<{server.url}{path}> tree:relation [ tree:node <{node}> ] .\n" for node in nodes)
+    said = ""
+    for name, hour, value in members:
+        version = f"<http://x/v/{name}/{hour}>"
+        said += f'x:s tree:member {version} . {version} x:of x:{name}; x:at "2025-01-01T{hour:02}:00:00Z"^^xsd:dateTime'
+        said += f'; x:p "{value}", [ x:q "{value}" ] .\n' if value else "; a as:Delete .\n"
+    body = PREFIXES + STREAM.format(view=server.url + "/0") + view + said + more
+    return server.put(path, body, "text/turtle")
+
+
+def outcomes(instance: TemporaryInstance) -> list[Outcome]:
+    return [result.outcome for result in instance.tick("p")]
+
+
+def values(instance: TemporaryInstance) -> dict[str, str]:
+    """What each object says by x:p that is a literal."""
+    found = (line.split(" ", 2) for line in instance.graph("p"))
+    return {s[10:-1]: o[1:-1] for s, p, o in found if p == "<http://x/p>" and o.startswith('"')}
+
+
+def test_the_newest_versions_are_the_graph(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Of all pages, which lead back to one another; each look that finds new members makes one version."""
+    first, second = f"{provider.url}/1", f"{provider.url}/2"
+    page(provider, "/0", [], [first])
+    page(provider, "/1", [("a", 1, "old"), ("b", 2, "b")], [second, f"{provider.url}/0"])
+    page(provider, "/2", [("a", 3, "new"), ("a", 2, "middle")])
+    instance.register(f"p:\n  ldes: {provider.url}/0\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert values(instance) == {"a": "new", "b": "b"}
+    assert len(instance.graph("p")) == 8
+    assert outcomes(instance) == []
+    page(provider, "/2", [("a", 3, "new"), ("b", 4, None), ("c", 5, "c")])
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert values(instance) == {"a": "new", "c": "c"}
+    [record] = [each for each in instance.harvester.instance.ledger.versions("p") if each.n == 2]
+    assert (record.added, record.removed) == (4, 4)
+    assert instance.proven("p")
+    assert [(each.n, each.same) for each in instance.harvester.rebuild("p", check=True)] == [(1, True), (2, True)]
+
+
+def test_a_member_may_be_a_graph(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Its statements are taken as they are; of several views the first is read."""
+    body = (
+        "x:s a ldes:EventStream; ldes:timestampPath x:at; ldes:versionOfPath x:of; tree:view </one>, </two> .",
+        "x:s tree:member x:v . x:v x:of x:a; x:at '2025-01-01T00:00:00Z'; a as:Create . x:v { x:a x:of x:other }",
+    )
+    provider.put("/s", PREFIXES + body[0])
+    provider.put("/one", PREFIXES + " ".join(body), "application/trig")
+    instance.register(f"p:\n  ldes: {provider.url}/s\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") == {"<http://x/a> <http://x/of> <http://x/other>"}
+    assert provider.asked("/two") == []
+
+
+def test_immutable_pages_are_asked_for_once(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Also by an instance that was started anew; what was had before a page failed is not had again."""
+    first, second = f"{provider.url}/1", f"{provider.url}/2"
+    page(provider, "/0", [], [first, second])
+    page(provider, "/1", [("a", 1, "a")])
+    provider.caching["/1"] = "public, max-age=31536000, immutable"
+    instance.register(f"p:\n  ldes: {provider.url}/0\n")
+    assert outcomes(instance) == [Outcome.FAILED]
+    page(provider, "/2", [("b", 1, "b")])
+    instance.clock.forward(days=1)
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert values(instance) == {"a": "a", "b": "b"}
+    instance.close()
+    page(provider, "/2", [("b", 2, "c")])
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert values(instance) == {"a": "a", "b": "c"}
+    assert provider.asked("/1") == [200]
+    assert provider.asked("/0") == [200, 304, 304]
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("mock-ldes", 6), ("mock-ldes-linked-list", 8), ("mock-ldes-inbetween", 3)],
+)
+def test_real_streams(instance: TemporaryInstance, provider: ProviderServer, name: str, count: int) -> None:
+    """A view apart from its stream, a list and a hierarchy of pages, one branch of it filled."""
+    for file in (realdata() / "platforms/ldes").glob("rdfc-mock-ldes*.ttl"):
+        provider.put("/" + file.name.removeprefix("rdfc-"), file.read_bytes())
+    inner = "/mock-ldes-inbetween-"
+    provider.put(f"{inner}0.ttl", f"{PREFIXES} <> tree:relation [ tree:node <{inner}24.ttl> ] .")
+    for empty in ("24-09-26-09-05", "24-09-26-10", "24-09-25", "24-10"):
+        provider.put(f"{inner}{empty}.ttl", f"{PREFIXES} <{provider.url}/mock-ldes-inbetween.ttl> a ldes:EventStream .")
+    instance.register(f"p:\n  ldes: {provider.url}/{name}.ttl\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    objects = [line.split()[0] for line in instance.graph("p") if "<http://example.org/prop2>" in line]
+    assert len(objects) == len(set(objects)) == count
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ("x:s tree:member <", "cannot be read as Turtle"),
+        ("x:s tree:member x:v . x:v x:of x:d; x:at 'soon' .", "no time that can be read"),
+        ("x:s tree:member x:v . x:v x:at '2025-01-01' .", "0 objects that it is a version of"),
+        ("<> tree:relation [ tree:node </missing> ] .", "404"),
+        ("<> tree:relation [ tree:node </other> ] .", "is no page of an event stream"),
+    ],
+    ids=["broken", "time", "object", "missing", "other"],
+)
+def test_a_bad_page_changes_nothing(
+    instance: TemporaryInstance, provider: ProviderServer, more: str, reason: str
+) -> None:
+    """It is a finding, and when it is mended the harvest goes on."""
+    provider.put("/other", "<http://x/a> <http://x/b> <http://x/c> .")
+    url = page(provider, "/0", [("a", 1, "a")])
+    instance.register(f"p:\n  ldes: {url}\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    page(provider, "/0", [("a", 1, "a"), ("b", 2, "b")], more=more)
+    [result] = instance.tick("p")
+    assert result.outcome is Outcome.FAILED
+    assert result.finding and reason in result.finding.message
+    assert values(instance) == {"a": "a"}
+    page(provider, "/0", [("a", 1, "a"), ("b", 2, "b")])
+    instance.clock.forward(days=1)
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert values(instance) == {"a": "a", "b": "b"}
+
+
+def test_check_reads_the_stream(harvest: Command, provider: ProviderServer) -> None:
+    """Offline nobody knows what would be harvested; online all pages are read."""
+    register(harvest, f"ldes: {page(provider, '/0', [('a', 1, 'a')])}")
+    result = harvest("check")
+    assert result.exit_code == 0
+    assert "nobody asked for them here" in " ".join(result.stdout.split())
+    assert harvest("check", "--online").exit_code == 0
+    page(provider, "/0", [], [f"{provider.url}/missing"])
+    assert harvest("check", "--online").exit_code == 1
