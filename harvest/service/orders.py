@@ -32,6 +32,7 @@ from harvest.pipeline.track.tracking import as_json as tracked_json
 from harvest.service.following import check_replica
 from harvest.service.order_run import Answer, answered, harvest_answer, run
 from sparql.errors import SparqlError, StoreError, UpdateNotTaken
+from sparql.reports import to_json
 
 log = structlog.get_logger()
 
@@ -228,7 +229,7 @@ def _rebuild_check(harvester: Harvester, names: Sequence[str]) -> Answer:
 def _run_seeds(harvester: Harvester, names: Sequence[str]) -> Answer:
     """Download the seeds with these URIs, or all that are stale."""
     results = harvester.seeding.run(names)
-    return {"ok": all(result["problem"] is None for result in results), "results": results}
+    return {"ok": all(result.problem is None for result in results), "results": to_json(results)}
 
 
 def _load_seeds(harvester: Harvester, names: Sequence[str]) -> Answer:

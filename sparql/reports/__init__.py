@@ -49,7 +49,7 @@ from sparql.reports.runs import (
     VersionPage,
     VersionReport,
 )
-from sparql.reports.seeds import LatestReport, SeedList, SeedPage, SeedReport
+from sparql.reports.seeds import LatestReport, RemovedSeed, SeedList, SeedPage, SeedReport, SeedResult
 from sparql.reports.statistics import ClassCount, PropertyCount, StatisticsReport
 from sparql.reports.writing import iso, to_json
 
@@ -82,12 +82,14 @@ __all__ = [
     "PublishedVersion",
     "QueueEntry",
     "QueueReport",
+    "RemovedSeed",
     "RunPage",
     "RunReport",
     "RunSummary",
     "SeedList",
     "SeedPage",
     "SeedReport",
+    "SeedResult",
     "StatisticsReport",
     "StatusReport",
     "StepReport",

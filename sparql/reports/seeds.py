@@ -67,6 +67,35 @@ class SeedReport:
 
 
 @dataclass(frozen=True, slots=True)
+class SeedResult:
+    """
+    What became of a seed that was downloaded.
+
+    Attributes:
+        seed: The seed now.
+        problem: Why there is nothing clean of it, or None.
+        statements: In the clean documents of its latest download.
+        dropped: Statements left out of them.
+        clean: How many documents they are.
+    """
+
+    seed: SeedReport = field(metadata=MERGED)
+    problem: str | None
+    statements: int
+    dropped: int
+    clean: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedSeed:
+    """A seed that was removed before its turn came."""
+
+    hash: str
+    status: str = "removed"
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SeedList:
     """
     A page of all seeds, or of those in a state.

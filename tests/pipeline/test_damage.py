@@ -21,6 +21,7 @@ from harvest.publish import exports
 from harvest.publish.description import ExportEntry
 from harvest.service.orders import execute
 from sparql.query.limits import QueryLimits
+from sparql.reports import to_json
 from sparql.web.app import create_pages
 from sparql.web.catalog import Site
 from sparql.web.site import Context
@@ -69,7 +70,7 @@ def prepared(server: ProviderServer, tmp_path_factory: pytest.TempPathFactory) -
     instance.tick("p")
     ledger = instance.harvester.instance.ledger
     ledger.seeds.add(f"{server.url}/seed.nt", instance.clock(), 86400)
-    [seed] = instance.harvester.seeding.run([])
+    [seed] = to_json(instance.harvester.seeding.run([]))
     [graph] = instance.harvester.seeding.load(seed["hash"])
     [clean] = [document.hash for document in ledger.documents.loaded() if document.graph == graph]
     instance.harvester.export()

@@ -14,6 +14,7 @@ from harvest.errors import RobotsError
 from harvest.fetch.client import Client
 from harvest.fetch.robots import MOST_DELAY_S, Robots
 from harvest.model import Outcome
+from sparql.reports import to_json
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_sitemaps import PAGE, A, B, urls
 from tests.provider import ProviderServer
@@ -84,7 +85,7 @@ def test_a_forbidden_seed_is_listed_with_the_reason(instance: TemporaryInstance,
     ledger = instance.harvester.instance.ledger
     ledger.seeds.add_all([url], instance.clock(), 60.0)
     for _ in range(2):
-        [found] = instance.harvester.seeding.run([url])
+        [found] = to_json(instance.harvester.seeding.run([url]))
         assert "forbids it" in found["problem"]
         instance.clock.forward(hours=1)
     assert provider.asked("/private/a.ttl") == []

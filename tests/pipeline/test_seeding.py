@@ -14,6 +14,7 @@ from harvest.config.settings import ScheduleSettings, SeedSettings
 from harvest.errors import HarvestError, UnknownName
 from harvest.ledger import Ledger
 from harvest.model.seeds import entry_hash
+from sparql.reports import to_json
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_metadata import ask
 from tests.pipeline.test_semantics import A1, release
@@ -45,7 +46,7 @@ def test_a_stale_seed_is_downloaded_and_filed(instance: TemporaryInstance, provi
     """Its bytes are under their digest; it is stale again once its interval is past, and not before."""
     url = provider.put("/a.nt", DUMP, "application/n-triples")
     [hash] = listed(instance, url)
-    [found] = instance.harvester.seeding.run([])
+    [found] = to_json(instance.harvester.seeding.run([]))
     assert (found["hash"], found["problem"], found["processed"]) == (hash, None, "2026-01-01T00:00:00Z")
     [download] = the_ledger(instance).documents.of_seed(hash)
     digest = hashlib.sha256(DUMP.encode()).hexdigest()
@@ -74,7 +75,7 @@ def test_a_seed_that_fails_stops_no_other(instance: TemporaryInstance, provider:
     good = provider.put("/good.nt", DUMP)
     gone, odd = provider.url + "/gone.nt", "ftp://x.example/a"
     hashes = listed(instance, gone, odd, good)
-    results = instance.harvester.seeding.run([])
+    results = to_json(instance.harvester.seeding.run([]))
     assert [result["hash"] for result in results] == hashes
     assert "404" in results[0]["problem"] and "not an http" in results[1]["problem"]
     assert results[2]["problem"] is None
@@ -227,7 +228,7 @@ def test_an_archive_is_unpacked_into_its_entries(instance: TemporaryInstance, pr
     """Each with its state, its problems, and a clean document and graph of its own where it holds RDF."""
     body = archive(a_nt=DUMP, b_ttl="<http://x/c> a <http://x/D> .\n<http://x/e> <odd .\n", readme_txt="hello")
     [hash] = listed(instance, provider.put("/all.zip", body, "application/zip"))
-    [result] = instance.harvester.seeding.run([])
+    [result] = to_json(instance.harvester.seeding.run([]))
     assert (result["status"], result["problem"], result["clean"]) == ("depleted", None, 2)
     documents = the_ledger(instance).documents
     [download] = documents.of_seed(hash)
@@ -279,7 +280,7 @@ def test_a_download_that_was_filed_and_not_washed_is_washed_later(
     ledger.database.write("UPDATE document SET whole = NULL, status = 'parsing' WHERE hash = download")
     instance.close()
     assert instance.harvester.seeding.due() == [hash]
-    assert [result["status"] for result in instance.harvester.seeding.run([])] == ["parsed"]
+    assert [result["status"] for result in to_json(instance.harvester.seeding.run([]))] == ["parsed"]
     assert len(provider.requests) == 1
     assert instance.harvester.seeding.due() == []
 
@@ -290,7 +291,7 @@ def test_a_document_that_cannot_be_washed_in_time_is_told_so(
     """It keeps the state that it did not get beyond, and is not tried again before its interval is past."""
     instance.settings = replace(instance.settings, wash=replace(instance.settings.wash, timeout_s=0.0))
     [hash] = listed(instance, provider.put("/a.nt", DUMP))
-    [result] = instance.harvester.seeding.run([])
+    [result] = to_json(instance.harvester.seeding.run([]))
     assert "wash.timeout_s" in result["problem"]
     [download] = the_ledger(instance).documents.of_seed(hash)
     assert (download.counts, download.whole) == ({"cut-off": 1}, False)
@@ -327,7 +328,7 @@ def test_seeds_are_worked_on_side_by_side(instance: TemporaryInstance, provider:
     """A slow server holds up its own seed; no more than the setting are asked at once."""
     instance.settings = replace(instance.settings, seeds=SeedSettings(max_parallel=3))
     hashes = listed(instance, *(provider.put(f"/{n}.nt", DUMP) for n in range(7)))
-    assert [result["hash"] for result in instance.harvester.seeding.run([])] == hashes
+    assert [result["hash"] for result in to_json(instance.harvester.seeding.run([]))] == hashes
     assert len(provider.requests) == 7
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sparql.reports import to_json
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_metadata import ask
 from tests.provider import ProviderServer
@@ -64,7 +65,7 @@ def test_a_killed_process_loses_nothing(
     assert seeding.due() == []
     instance.clock.now += timedelta(minutes=2)
     assert bool(seeding.due()) == due
-    results = seeding.run([])
+    results = to_json(seeding.run([]))
     assert [result["status"] for result in results] == ["parsed"] * due
     assert len(provider.requests) == asked
     [seed] = ledger.seeds.page()

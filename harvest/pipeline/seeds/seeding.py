@@ -16,8 +16,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
@@ -31,7 +32,7 @@ from harvest.pipeline.seeds import graphs as seedgraphs
 from harvest.pipeline.seeds import seed_metadata
 from harvest.pipeline.seeds import washing as seedwash
 from harvest.pipeline.threads import HostThreads, ThreadBounds, host_of
-from sparql.reports import to_json
+from sparql.reports import RemovedSeed, SeedResult
 
 log = structlog.get_logger()
 
@@ -71,7 +72,7 @@ class Seeding:
         with self._guard:
             return [hash for hash in dict.fromkeys(found) if hash not in self._busy]
 
-    def begin(self, hash: str, *, forced: bool = False) -> Future[dict[str, Any] | None]:
+    def begin(self, hash: str, *, forced: bool = False) -> Future[None]:
         """Have `work` done for a seed in its turn: `seeds.max_parallel` at once, and hosts take turns."""
         seed = self._instance.ledger.seeds.get(hash)
         host = host_of(seed.uri) if seed else ""
@@ -81,17 +82,16 @@ class Seeding:
         """Cancel the seeds that wait, and wait for those that run."""
         self._threads.shutdown()
 
-    def work(self, hash: str, *, forced: bool = False) -> dict[str, Any] | None:
+    def work(self, hash: str, *, forced: bool = False) -> None:
         """
-        Download a seed that is stale, or whatever its dates say where `forced`, and wash what was not washed yet;
-        returns its JSON object.
+        Download a seed that is stale, or whatever its dates say where `forced`, and wash what was not washed yet.
 
-        None for a seed that another thread works on, or that was removed.
+        Nothing is done for a seed that another thread works on, or that was removed.
         """
         with self._claimed(hash) as mine:
             seed = self._instance.ledger.seeds.get(hash) if mine else None
             if seed is None or self._instance.stopping.is_set():
-                return None
+                return
             try:
                 with self._instance.crawl.working():
                     if forced or is_stale(seed, self._instance.clock()):
@@ -100,11 +100,10 @@ class Seeding:
             finally:
                 self._write_metadata(hash)
             self._settle(hash)
-            return self._object(hash)
 
-    def run(self, uris: Sequence[str]) -> list[dict[str, Any]]:
+    def run(self, uris: Sequence[str]) -> list[SeedResult | RemovedSeed]:
         """
-        Download these seeds, or all that are stale, side by side; returns their JSON objects.
+        Download these seeds, or all that are stale, side by side; returns what became of each.
 
         Raises:
             UnknownName: One of them is not in the list.
@@ -219,26 +218,25 @@ class Seeding:
         seed_metadata.write_seed(self._instance, hash)
         self._unpublished.set()
 
-    def _object(self, hash: str) -> dict[str, Any] | None:
-        seed = self._instance.ledger.seeds.get(hash)
-        if seed is None:
-            return None
-        found: dict[str, Any] = to_json(seed_report(seed, self._instance.clock()))
-        documents = self._instance.ledger.documents
-        problems = documents.problems(seed.download) if seed.download else ()
-        failed = problems and seed.status not in (Status.PARSED, Status.DEPLETED)
-        figures = documents.figures(seed.download or "")
-        return found | {"problem": problems[0].message if failed else None, **figures}
-
-    def _result(self, hash: str, future: Future[dict[str, Any] | None]) -> dict[str, Any]:
+    def _result(self, hash: str, future: Future[None]) -> SeedResult | RemovedSeed:
         """What became of a seed; trouble that nobody foresaw is filed with it, and stops no other seed."""
         error = future.exception()
-        found = self._object(hash) or {"hash": hash, "status": "removed", "problem": None}
+        found = self._reported(hash)
         if error is None:
             return found
         log.error("seed failed", seed=hash, reason=repr(error))
         message = error.message if isinstance(error, HarvestError) else f"{type(error).__name__}: {error}"
-        return found | {"problem": message}
+        return replace(found, problem=message)
+
+    def _reported(self, hash: str) -> SeedResult | RemovedSeed:
+        seed = self._instance.ledger.seeds.get(hash)
+        if seed is None:
+            return RemovedSeed(hash)
+        documents = self._instance.ledger.documents
+        problems = documents.problems(seed.download) if seed.download else ()
+        failed = problems and seed.status not in (Status.PARSED, Status.DEPLETED)
+        report = seed_report(seed, self._instance.clock())
+        return SeedResult(report, problems[0].message if failed else None, **documents.figures(seed.download or ""))
 
 
 def _problem(error: HarvestError) -> Problem:
