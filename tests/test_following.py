@@ -13,11 +13,14 @@ from pathlib import Path
 
 import pytest
 import requests
+from click.testing import CliRunner
 
+from harvest.cli.main import main
 from harvest.config.loader import load_settings
 from harvest.errors import SettingsError
 from harvest.service.following import as_replica
 from harvest.service.orders import execute
+from harvest.service.schedule import Scheduler
 from harvest.service.serve import Front
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import A1, A2, B1, C1, release
@@ -163,7 +166,8 @@ def test_a_replica_takes_no_orders_and_no_updates(origin: Publisher, node: Calla
     """The reason names the origin."""
     origin.publish(A1, '<http://x/orders> <http://x/p> "1"')
     replica = node()
-    replica.follow()
+    Scheduler(replica.instance.harvester).update()  # a tick
+    assert replica.versions() == origin.node.versions()
     for command in ("run", "compact", "forget", "rebuild"):
         answer = execute(replica.instance.harvester, command, ["p", "1"])
         assert not answer["ok"] and f"read-only replica of {origin.node.url}" in answer["error"]
@@ -189,6 +193,15 @@ def test_a_directory_that_was_something_else_is_refused(origin: Publisher, node:
     replica = node()
     with pytest.raises(SettingsError, match="is a replica of"):
         as_replica(replace(replica.instance.settings, follow="http://other.example"))
+
+
+def test_what_is_to_be_followed_is_an_address(tmp_path: Path) -> None:
+    """Anything else is wrong use, before anything is opened."""
+    file = tmp_path / "harvest.yaml"
+    file.write_text("data_dir: var\n")
+    found = CliRunner().invoke(main, ["serve", "--config", str(file), "--follow", "origin"])
+    assert found.exit_code == 2 and "--follow is the http or https address" in found.output
+    assert not (tmp_path / "var").exists()
 
 
 def test_an_origin_that_is_away_leaves_what_is_there(
