@@ -144,6 +144,7 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "write_back": boolean,
     "data_dir": _path,
     "exports_dir": _path,
+    "resource_dumps": boolean,
     "schedule.update": duration(1, _YEAR),
     "schedule.export": duration(1, _YEAR),
     "schedule.status": duration(1, _YEAR),

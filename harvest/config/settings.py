@@ -195,6 +195,7 @@ class Settings:
         write_back: Whether the registry's `modified` is rewritten after a harvest.
         data_dir: Everything that must be kept.
         exports_dir: N-Quads downloads.
+        resource_dumps: Whether each feed has its dataset as a ResourceSync resource dump, too.
         schedule: Seconds between runs.
         store: `embedded`; the only store of this version.
         http: Fetching.
@@ -217,6 +218,7 @@ class Settings:
     write_back: bool = True
     data_dir: Path = Path("var")
     exports_dir: Path = Path("exports")
+    resource_dumps: bool = False
     schedule: ScheduleSettings = ScheduleSettings()
     store: str = "embedded"
     http: HttpSettings = HttpSettings()

@@ -115,6 +115,7 @@ def subject_of(instance: Instance, record: ProviderRecord) -> FeedSubject:
         instance.ledger.digest(record.name, record.version),
         record.about,
         tuple(reversed(changes)),
+        instance.settings.resource_dumps,
     )
 
 

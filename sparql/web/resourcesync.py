@@ -25,9 +25,15 @@ CAPABILITIES: Final = "capabilitylist.xml"
 DATASET: Final = "dataset.nq"
 
 XML: Final = "application/xml"
-_FILE: Final = re.compile(r"(?:capabilitylist|description|(?:resource|change)list[0-9]{0,4})\.xml|dataset\.nq")
+_FILE: Final = re.compile(
+    r"(?:capabilitylist|description|(?:resource|change)list[0-9]{0,4}|resourcedump(?:-manifest)?)\.xml|dataset\.nq|resourcedump\.zip"
+)
 _OF_SITE: Final = re.compile(r"(?:sourceDescription|sitemap)[0-9]{0,4}\.xml")
-_TYPES: Final = {"description.xml": "application/rdf+xml", DATASET: "application/n-quads"}
+_TYPES: Final = {
+    "description.xml": "application/rdf+xml",
+    "resourcedump.zip": "application/zip",
+    DATASET: "application/n-quads",
+}
 _LINKED: Final = frozenset(
     {
         "downloads.change",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import logging
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,8 +13,11 @@ from pathlib import Path
 
 import pytest
 import requests
+from resync.capability_list import CapabilityList
 from resync.change_list import ChangeList
 from resync.client import Client
+from resync.resource_dump import ResourceDump
+from resync.resource_dump_manifest import ResourceDumpManifest
 from resync.resource_list import ResourceList
 from resync.source_description import SourceDescription
 
@@ -121,3 +127,50 @@ def test_the_documents_are_read_without_a_complaint(served: Served, caplog: pyte
     [dataset] = listed
     assert dataset.sha256 == changed.resources[-1].sha256
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_a_resource_dump_is_the_dataset_with_its_manifest(served: Served, caplog: pytest.LogCaptureFixture) -> None:
+    """Read by the parsers of the client and by zipfile: every digest and length is that of what is there."""
+    served.instance.settings = replace(served.instance.settings, resource_dumps=True)
+    served.harvest(1, A1, B1)
+    served.harvest(2, A2)
+    feed = f"{served.url}/resourcesync/p"
+    capabilities, dump = CapabilityList(), ResourceDump()
+    capabilities.read(uri=f"{feed}/capabilitylist.xml")
+    dump.read(uri=capabilities.capability_info("resourcedump").uri)
+    [packed] = dump
+    assert (packed.uri, packed.mime_type) == (f"{feed}/resourcedump.zip", "application/zip")
+    answer = requests.get(packed.uri, timeout=30)
+    assert answer.headers["Content-Type"] == "application/zip"
+    assert (packed.length, packed.sha256) == (len(answer.content), hashlib.sha256(answer.content).hexdigest())
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        assert sorted(archive.namelist()) == ["manifest.xml", "resources/dataset.nq"]
+        manifest = archive.read("manifest.xml")
+        data = archive.read("resources/dataset.nq")
+    assert data == requests.get(f"{feed}/dataset.nq", headers={"Accept-Encoding": "identity"}, timeout=30).content
+    contents = ResourceDumpManifest()
+    contents.parse(fh=io.BytesIO(manifest))
+    [member] = contents
+    assert (member.uri, member.path) == (f"{feed}/dataset.nq", "/resources/dataset.nq")
+    assert (member.length, member.sha256) == (len(data), hashlib.sha256(data).hexdigest())
+    assert requests.get(packed.link_href("contents"), timeout=30).content == manifest
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_a_download_of_a_dump_goes_on_where_it_broke_off(served: Served) -> None:
+    """With a tag, its length and ranges; a dump that is not wanted any more goes with the next version."""
+    served.instance.settings = replace(served.instance.settings, resource_dumps=True)
+    served.harvest(1, A1, B1)
+    url = f"{served.url}/resourcesync/p/resourcedump.zip"
+    whole, head = requests.get(url, timeout=30), requests.head(url, timeout=30)
+    assert head.headers["Content-Length"] == str(len(whole.content))
+    assert head.headers["ETag"] == whole.headers["ETag"]
+    part = requests.get(url, headers={"Range": "bytes=5-", "If-Range": whole.headers["ETag"]}, timeout=30)
+    assert (part.status_code, part.content) == (206, whole.content[5:])
+    assert requests.get(url, headers={"If-None-Match": whole.headers["ETag"]}, timeout=30).status_code == 304
+    served.instance.close()
+    served.instance.settings = replace(served.instance.settings, resource_dumps=False)
+    served.instance.harvester.export()
+    assert requests.get(url, timeout=30).status_code == 404
+    assert "resourcedump" not in requests.get(f"{served.url}/resourcesync/p/capabilitylist.xml", timeout=30).text

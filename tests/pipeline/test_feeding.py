@@ -158,3 +158,36 @@ def test_a_feed_that_cannot_be_written_stops_no_harvest(
     assert contents(feed) == before
     instance.harvester.export()
     assert listed(feed)[-1] == ("updated", "3.nqud")
+
+
+@pytest.mark.parametrize("name", ["sourceDescription.xml", "robots.txt", "sitemap.xml"])
+@pytest.mark.parametrize("damaged", [True, False])
+def test_what_leads_to_the_feeds_is_verified_and_mended(
+    instance: TemporaryInstance, feed: Path, name: str, damaged: bool
+) -> None:
+    """The source description, robots.txt and sitemap.xml belong to no provider, and are proven by themselves."""
+    instance.harvester.export()
+    path = feed.parent / name
+    before = path.read_bytes()
+    assert not [proof for proof in instance.harvester.maintenance.prove_all() if not proof.holds]
+    if damaged:
+        path.write_bytes(before[:-1])
+    else:
+        path.unlink()
+    [wrong] = [proof for proof in instance.harvester.maintenance.prove_all() if not proof.holds]
+    assert (wrong.what, wrong.file, wrong.provider) == ("site", str(path), None)
+    [mended] = instance.harvester.maintenance.mend()
+    assert (mended.what, mended.mended, path.read_bytes()) == ("site", True, before)
+
+
+def test_a_site_document_whose_digest_a_crash_left_out_is_written_again(
+    instance: TemporaryInstance, feed: Path
+) -> None:
+    """The digest comes after the document; without one nothing is said of it, and the next export writes it."""
+    digest = feed.parent / "robots.txt.sha256"
+    digest.unlink()
+    assert not [
+        proof for proof in instance.harvester.maintenance.prove_all() if proof.what == "site" and not proof.holds
+    ]
+    instance.harvester.export()
+    assert digest.is_file()

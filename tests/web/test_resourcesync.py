@@ -191,7 +191,7 @@ def test_crawlers_find_the_lists_and_the_pages(instance: Harvested) -> None:
         ("/resourcesync/new/changelist.xml", "no version yet"),
         ("/resourcesync/none/changelist.xml", "There is no provider 'none'"),
         ("/resourcesync/p/feed.json", "There is no document"),
-        ("/resourcesync/p/resourcedump.zip", "There is no document"),
+        ("/resourcesync/p/resourcedump.zip", "There is no such document"),
         ("/resourcesync/p/..%2Ffeed.json", "nothing at"),
         ("/resourcesync/other.xml", "There is no document"),
     ],

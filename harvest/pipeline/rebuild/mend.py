@@ -6,7 +6,7 @@ Mending what is damaged, each kind from what it was made of.
     change files           the archive (`harvest.pipeline.rebuild.rebuild`)
     snapshots              the change files
     store, generation      the snapshots
-    exports, feeds         the snapshots
+    exports, feeds, site   the snapshots
     the ledger             the logs, when the instance is opened (`harvest.pipeline.rebuild.refile`)
 """
 
@@ -95,6 +95,7 @@ _ORDER = (
     "export",
     "exports",
     "feed",
+    "site",
 )
 
 
@@ -122,7 +123,7 @@ def _mend(instance: Instance, alone: Alone, key: tuple[str | None, str], files: 
     elif what == "content":
         for path in files:
             recapture(instance, path.name)
-    elif what in ("export", "exports", "feed"):
+    elif what in ("export", "exports", "feed", "site"):
         with instance.exporting:
             for path in files:
                 path.unlink(missing_ok=True)

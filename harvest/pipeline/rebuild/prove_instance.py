@@ -1,4 +1,7 @@
-"""Proving what belongs to no provider alone: ledger, logs, index, generation, documents of seeds, the export of all."""
+"""
+Proving what belongs to no provider alone: ledger, logs, index, generation, documents of seeds, the export of all,
+what leads to the feeds.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from harvest.pipeline.rebuild.prove import Proof, content, digests, failing, pro
 from harvest.publish import checksums
 from harvest.publish.description import ALL
 from harvest.publish.exports import INDEX, trusted_index
+from harvest.publish.resourcesync.site import site_damages
 from harvest.wash import process
 from sparql.store.layout import StoreLayout
 
@@ -29,7 +33,7 @@ def prove_instance(instance: Instance) -> list[Proof]:
     of_providers = {d for record in instance.ledger.providers() for d in digests(instance, record)}
     proofs += content(instance, None, instance.ledger.downloads.needed() - of_providers - set(logs))
     proofs += [proof(None, "generation", lambda: _generation(instance)), proof(None, "store", lambda: _store(instance))]
-    return [*proofs, *_exports(instance)]
+    return [*proofs, *_exports(instance), *_site(instance)]
 
 
 def _ledger(instance: Instance) -> str:
@@ -86,6 +90,13 @@ def _read(copy: Path) -> None:
         Store(str(copy)).optimize()
     except (OSError, RuntimeError) as error:
         raise DamageError(f"the working store is damaged: {error}", url=str(copy)) from error
+
+
+def _site(instance: Instance) -> list[Proof]:
+    """What leads to the feeds is what was written."""
+    errors = list(site_damages(instance.settings.layout.resourcesync))
+    held = Proof(None, "site", True, "the source description, robots.txt and sitemap.xml have their digests")
+    return [failing(None, "site", error) for error in errors] or [held]
 
 
 def _exports(instance: Instance) -> list[Proof]:

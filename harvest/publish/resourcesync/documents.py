@@ -10,7 +10,7 @@ Source: ResourceSync 1.1, sections 7 (formats), 10.1 and 10.2 (lists and their i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
@@ -88,11 +88,21 @@ def instant(moment: datetime) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
-def write_list(target: Path, address: str, head: Head | None, items: Iterable[Item]) -> list[Path]:
+def put(path: Path, data: bytes) -> None:
+    """Write a document, beside its place and renamed, unless it stands there."""
+    if not path.is_file() or path.read_bytes() != data:
+        checksums.replace(path, data)
+
+
+Put = Callable[[Path, bytes], None]
+"""Writes a document in its place."""
+
+
+def write_list(target: Path, address: str, head: Head | None, items: Iterable[Item], put: Put = put) -> list[Path]:
     """
     Write a list to `target`, which ends in .xml and is found at `address`, in as many parts as it takes.
 
-    Without a head it is a plain sitemap.
+    Without a head it is a plain sitemap. `put` writes each document.
 
     Memory holds the items of two parts as bytes at most. Returns the files, `target` last.
 
@@ -183,9 +193,3 @@ def _attributes(values: Mapping[str, str]) -> str:
 def _escaped(text: str) -> str:
     """A text as it stands in an element or attribute; most texts are of letters, digits and slashes."""
     return escape(text, _QUOTE) if _SPECIAL.search(text) else text
-
-
-def put(path: Path, data: bytes) -> None:
-    """Write a document, beside its place and renamed, unless it stands there."""
-    if not path.is_file() or path.read_bytes() != data:
-        checksums.replace(path, data)

@@ -5,6 +5,7 @@ The feed of a provider: the documents of ResourceSync, and its graph, by which o
     resourcesync/<name>/resourcelist.xml    names it, with digest and length
     resourcesync/<name>/description.xml     what the dataset is, as RDF/XML
     resourcesync/<name>/changelist.xml      every change, oldest first, each with its N-Quads unified diff
+    resourcesync/<name>/resourcedump.*      the dataset in a ZIP file, where the settings say so
     resourcesync/<name>/capabilitylist.xml  names the lists
     resourcesync/<name>/feed.json           which version they are of, and their digests; last, so that it vouches
 
@@ -31,6 +32,7 @@ from harvest.model import About
 from harvest.publish import checksums
 from harvest.publish.resourcesync import lists
 from harvest.publish.resourcesync.dataset import DATASET, DatasetFile, digest, put_dataset
+from harvest.publish.resourcesync.dump import write_dump
 from harvest.publish.resourcesync.lists import FeedAddresses, ListedChange
 
 FORMAT: Final = 1
@@ -74,6 +76,7 @@ class FeedSubject:
         digest: SHA-256 of its canonical N-Quads; None where the snapshot was not made yet.
         about: What its description says of each of its datasets.
         changes: Those up to that version, without a gap, oldest first.
+        has_dump: Whether there is a resource dump.
     """
 
     name: str
@@ -84,6 +87,7 @@ class FeedSubject:
     digest: str | None
     about: tuple[About, ...]
     changes: tuple[FiledChange, ...]
+    has_dump: bool = False
 
 
 def is_current(folder: Path, base_url: str, subject: FeedSubject) -> bool:
@@ -146,7 +150,8 @@ def _write_lists(
         described,
         *lists.write_resources(folder, addresses, dataset, at),
         *lists.write_changes(folder, addresses, dataset, changes, begins=subject.changes[0].begins),
-        *lists.write_capabilities(folder, addresses),
+        *(write_dump(folder, addresses, dataset, at) if subject.has_dump else ()),
+        *lists.write_capabilities(folder, addresses, has_dump=subject.has_dump),
     ]
 
 
@@ -218,7 +223,8 @@ def _key(base_url: str, subject: FeedSubject) -> dict[str, Any]:
     about = hashlib.sha256(_description(FeedAddresses(base_url, subject.name), subject)).hexdigest()
     first = subject.changes[0].n if subject.changes else 0
     key = {"format": FORMAT, "base_url": base_url, "version": subject.version, "first": first, "about": about}
-    return key | ({"baseline": first} if subject.changes and subject.changes[0].baseline else {})
+    begins = {"baseline": first} if subject.changes and subject.changes[0].baseline else {}
+    return key | begins | ({"dump": True} if subject.has_dump else {})
 
 
 def _description(addresses: FeedAddresses, subject: FeedSubject) -> bytes:

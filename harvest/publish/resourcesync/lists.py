@@ -25,6 +25,7 @@ from sparql.rdf import DCTERMS, NQUD, PREFIXES, RDF, VOID
 CAPABILITIES: Final = "capabilitylist.xml"
 RESOURCES: Final = "resourcelist.xml"
 CHANGES: Final = "changelist.xml"
+DUMP: Final = "resourcedump.xml"
 DESCRIPTION: Final = "description.xml"
 SOURCE: Final = "sourceDescription.xml"
 N_QUADS: Final = "application/n-quads"
@@ -89,9 +90,10 @@ def described_by(addresses: FeedAddresses) -> Link:
     return Link(Relation.DESCRIBED_BY, addresses(DESCRIPTION), {"type": RDF_XML})
 
 
-def write_capabilities(folder: Path, addresses: FeedAddresses) -> list[Path]:
+def write_capabilities(folder: Path, addresses: FeedAddresses, *, has_dump: bool) -> list[Path]:
     """Write the list of capabilities."""
     kinds = [(RESOURCES, Capability.RESOURCE_LIST), (CHANGES, Capability.CHANGE_LIST)]
+    kinds += [(DUMP, Capability.RESOURCE_DUMP)] if has_dump else []
     items = (Item(addresses(file), md={"capability": kind, "type": MEDIA_TYPE}) for file, kind in kinds)
     links = described_by(addresses), Link(Relation.UP, addresses.source)
     head = Head(Capability.CAPABILITY_LIST, links=links)
