@@ -235,3 +235,60 @@ def test_what_a_source_is_described_by_is_said_of_it(
     assert instance.harvester.look("p") == Look()
     [found] = instance.harvester.instance.ledger.described.of("p")
     assert found.dataset.title == "Boats" and instance.graph("p") == {A1}
+
+
+def two_lists(provider: ProviderServer, second: str) -> None:
+    """A source of two datasets; `second` is the resource list of the one."""
+    url = provider.url
+    for name in ("one", "two"):
+        provider.put(f"/{name}.xml", capabilities(resourcelist=f"{url}/{name}-list.xml"), "application/xml")
+    listed = item(provider.put("/one.ttl", ttl(A1)), lastmod=AT)
+    provider.put("/one-list.xml", document("resourcelist", listed, at=AT), "application/xml")
+    provider.put("/two-list.xml", second, "application/xml")
+    named = (item(f"{url}/{name}.xml", capability="capabilitylist") for name in ("one", "two"))
+    provider.put("/source.xml", document("description", *named), "application/xml")
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ("<urlset", "two-list.xml"),
+        (document("resourcelist", at=LATER), "name no file"),
+        (index("resourcelist", item("/two.xml", capability="resourcelist"), at=LATER), "leads back"),
+        (document("changelist", at=LATER), "is a `changelist`"),
+    ],
+)
+def test_a_broken_list_stops_its_own_dataset_alone(
+    instance: TemporaryInstance, provider: ProviderServer, broken: str, said: str
+) -> None:
+    """The other one is harvested; of this one all stays, also in a mirror, and it goes on when it is mended."""
+    whole = document("resourcelist", item(provider.put("/two.ttl", ttl(B1)), lastmod=AT), at=AT)
+    two_lists(provider, whole)
+    registered(instance, provider, "/source.xml", "removals: mirror")
+    assert outcomes(instance) == ["committed", "committed"]
+    assert instance.graph("p") == {A1, B1}
+
+    two_lists(provider, broken.replace("/two.xml", f"{provider.url}/two.xml"))
+    changed = item(provider.put("/one.ttl", ttl(A2)), lastmod=LATER)
+    provider.put("/one-list.xml", document("resourcelist", changed, at=LATER), "application/xml")
+    instance.clock.forward(hours=1)
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {A2, B1}
+    [finding] = [each for each in instance.harvester.instance.ledger.findings("p") if each.kind == "list-broken"]
+    assert f"{provider.url}/two.xml" in finding.message and said in finding.message
+
+    other = item(provider.put("/three.ttl", ttl(A1)), lastmod=LATER)
+    provider.put("/two-list.xml", document("resourcelist", other, at=LATER), "application/xml")
+    instance.clock.forward(hours=1)
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {A2, A1}
+    assert not [each for each in instance.harvester.instance.ledger.findings("p") if each.kind == "list-broken"]
+    assert instance.proven("p")
+
+
+def test_a_source_of_which_all_is_broken_fails_as_one(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Nothing is announced, and the reason is that of the first."""
+    two_lists(provider, "<urlset")
+    provider.put("/one-list.xml", "<urlset", "application/xml")
+    registered(instance, provider, "/source.xml")
+    assert "/one-list.xml" in message(instance)

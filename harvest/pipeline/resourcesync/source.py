@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import About, Dataset, Description, Finding, Limits, Provider, Validators
 from harvest.pipeline.instance import Instance
-from harvest.pipeline.resourcesync.walk import ACCEPT, Answer, Ask, Walked, walk
+from harvest.pipeline.resourcesync.walk import ACCEPT, Answer, Ask, BrokenList, Walked, walk
 from harvest.wash import process
 from sparql.rdf import by_extension, by_media_type
 
@@ -52,7 +52,8 @@ def read_source(instance: Instance, provider: Provider, record: ProviderRecord, 
     ask = Conditionally(instance, provider, forced)
     walked = walk(provider.url, ask)
     applied = {each.iri: each.sync_token for each in instance.ledger.datasets(record.name)}
-    description = described(walked, instance.present(), applied, anew=forced)
+    before = instance.ledger.described.datasets(record.name)
+    description = described(walked, instance.present(), applied, before, anew=forced)
     about, findings = _described_by(instance, ask, record, walked, description)
     digest = ask.digests.get(walked.url)
     titles = {each.iri: each.title for each in about}
@@ -66,14 +67,19 @@ def read_source(instance: Instance, provider: Provider, record: ProviderRecord, 
         Validators(),
         instance.ledger.findings(record.name),
         record.about,
-        instance.ledger.described.datasets(record.name),
+        before,
         record.base,
     )
     return None if read == known and not forced else read
 
 
 def described(
-    walked: Walked, now: datetime, applied: Mapping[str, str | None] = _NOTHING, *, anew: bool = False
+    walked: Walked,
+    now: datetime,
+    applied: Mapping[str, str | None] = _NOTHING,
+    before: Sequence[Dataset] = (),
+    *,
+    anew: bool = False,
 ) -> Description:
     """
     The datasets of a source, each as it is to be harvested next.
@@ -82,22 +88,46 @@ def described(
         walked: The source.
         now: Aware.
         applied: The state of each dataset that was last harvested, by its IRI.
+        before: The datasets as they were described last. Those that are not found now stay while a capability list is
+            broken, for it may be theirs.
         anew: Whether feeds begin with the dataset file again.
 
     Raises:
-        DescriptionError: One of them cannot be applied.
+        DescriptionError: None of them can be applied.
     """
     datasets: list[Dataset] = []
     findings: list[Finding] = []
+    broken = list(walked.broken)
     for lists in walked.datasets:
-        diffs = diffs_of(lists)
-        if diffs:
-            dataset, found = dataset_of_feed(lists, diffs, applied.get(lists.iri), anew=anew)
-        else:
-            dataset, found = dataset_of_files(lists, now)
+        try:
+            dataset, found = _dataset(lists, now, applied.get(lists.iri), anew)
+        except DescriptionError as error:
+            broken.append(BrokenList(lists.iri, error))
+            continue
         datasets.append(dataset)
         findings += found
-    return Description(tuple(datasets), tuple(findings))
+    if broken and not datasets:
+        raise broken[0].error
+    found_now = {each.iri for each in datasets}
+    datasets += [each for each in before if broken and each.iri not in found_now]
+    return Description(tuple(datasets), (*findings, *map(_broken, broken)))
+
+
+def _dataset(
+    lists: DatasetLists, now: datetime, applied: str | None, anew: bool
+) -> tuple[Dataset, tuple[Finding, ...]]:
+    """The dataset of the lists of one capability list."""
+    diffs = diffs_of(lists)
+    if diffs:
+        return dataset_of_feed(lists, diffs, applied, anew=anew)
+    return dataset_of_files(lists, now)
+
+
+def _broken(each: BrokenList) -> Finding:
+    """That nothing of one capability list was applied."""
+    error = each.error
+    message = f"nothing of the capability list {each.url} is applied until it is mended: {error.message}"
+    return Finding("list-broken", message, error.url or each.url, error.line, error.column, error.excerpt)
 
 
 def _described_by(
@@ -108,8 +138,12 @@ def _described_by(
     was_bad = any(finding.kind == "described-by" for finding in instance.ledger.findings(record.name))
     found: list[About] = []
     findings: list[Finding] = []
-    for lists, dataset in zip(walked.datasets, description.datasets, strict=True):
-        known = before.get(dataset.iri)
+    by_iri = {lists.iri: lists for lists in walked.datasets}
+    for dataset in description.datasets:
+        lists, known = by_iri.get(dataset.iri), before.get(dataset.iri)
+        if lists is None:  # it stays while its list is broken, with what was said of it
+            found += [known] if known else []
+            continue
         try:
             said = _about(instance, ask, lists, dataset, None if was_bad else known)
         except (FetchError, DescriptionError, WashError) as error:

@@ -3,8 +3,8 @@ The walk: from the address in the registry to the lists of every dataset that it
 
     any page -> source description -> capability list -> resource list, change list -> (of an index) their parts
 
-Each document is asked for once a walk. One that leads back to a document above it, or that is damaged, ends the walk:
-nothing of the source is applied until it is mended.
+Each document is asked for once a walk. One that leads back to a document above it, or that is damaged, ends the walk
+through its capability list alone.
 
 Source: ResourceSync 1.1, sections 6.1 (structure) and 6.3 (discovery).
 """
@@ -12,12 +12,12 @@ Source: ResourceSync 1.1, sections 6.1 (structure) and 6.3 (discovery).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
 from harvest.discover.resourcesync.documents import read_document
-from harvest.discover.resourcesync.items import SyncDocument
+from harvest.discover.resourcesync.items import Item, SyncDocument
 from harvest.discover.resourcesync.listing import DatasetLists
 from harvest.discover.resourcesync.pages import (
     PAGE_BYTES,
@@ -75,6 +75,20 @@ class Ask(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class BrokenList:
+    """
+    A capability list whose dataset cannot be applied.
+
+    Attributes:
+        url: Its address, as the source description has it.
+        error: Why not.
+    """
+
+    url: str
+    error: DescriptionError | FetchError
+
+
+@dataclass(frozen=True, slots=True)
 class Walked:
     """
     What a source offers.
@@ -82,10 +96,12 @@ class Walked:
     Attributes:
         url: The document that the walk began at, after discovery.
         datasets: One a capability list, in the order of the source description.
+        broken: The capability lists that are not among them, each with the reason.
     """
 
     url: str
     datasets: tuple[DatasetLists, ...]
+    broken: tuple[BrokenList, ...] = ()
 
 
 def walk(url: str, ask: Ask) -> Walked:
@@ -93,7 +109,7 @@ def walk(url: str, ask: Ask) -> Walked:
     What the source at an address offers; the address is that of a document, of a host, or of any page.
 
     Raises:
-        DescriptionError: Nothing of ResourceSync is found, a document is damaged, or documents lead in a circle.
+        DescriptionError: Nothing of ResourceSync is found, or no capability list can be applied.
         FetchError: A document is not answered.
     """
     return _Walk(url, ask).walked()
@@ -117,14 +133,17 @@ class _Walk:
         self._start = url
         self._ask = ask
         self._answers: dict[str, Answer] = {}
+        self._broken: list[BrokenList] = []
 
     def walked(self) -> Walked:
         """As `walk`."""
         document = self._found()
         datasets = tuple(self._datasets(document, (document.url,)))
+        if not datasets and self._broken:
+            raise self._broken[0].error
         if not datasets:
             raise DescriptionError(f"{document.url} leads to no capability list, nor to any list", url=document.url)
-        return Walked(document.url, datasets)
+        return Walked(document.url, datasets, tuple(self._broken))
 
     def capability_lists(self) -> tuple[str, tuple[str, ...]]:
         """As `capability_lists`."""
@@ -194,10 +213,12 @@ class _Walk:
                     raise DescriptionError(
                         f"{document.url} has more than {MOST_DATASETS} capability lists", url=item.url
                     )
-                below = self._below(item.url, above)
-                described = tuple(link.url for link in item.links if link.rel == Relation.DESCRIBED_BY)
-                for found in self._datasets(below, (*above, below.url)):
-                    yield DatasetLists(found.iri, found.resources, found.changes, found.described_by or described)
+                try:
+                    yield from self._described(item, above)
+                except (DescriptionError, FetchError) as error:
+                    if len(self._answers) >= MOST_DOCUMENTS:
+                        raise
+                    self._broken.append(BrokenList(item.url, error))
         elif capability == Capability.CAPABILITY_LIST:
             yield self._of_capabilities(document, above)
         elif capability in _LISTS:
@@ -205,6 +226,13 @@ class _Walk:
         else:
             message = f"{document.url} is a `{capability}`, which leads to no dataset; name its capability list"
             raise DescriptionError(message, url=document.url)
+
+    def _described(self, item: Item, above: tuple[str, ...]) -> list[DatasetLists]:
+        """The datasets of an item of a source description, which may say what describes them."""
+        below = self._below(item.url, above)
+        described = tuple(link.url for link in item.links if link.rel == Relation.DESCRIBED_BY)
+        found = self._datasets(below, (*above, below.url))
+        return [replace(each, described_by=each.described_by or described) for each in found]
 
     def _of_capabilities(self, document: SyncDocument, above: tuple[str, ...]) -> DatasetLists:
         lists: dict[str, tuple[SyncDocument, ...]] = {}
