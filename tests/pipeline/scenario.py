@@ -63,6 +63,15 @@ def most(provider: ProviderServer, instance: TemporaryInstance) -> None:
     describe(provider, 4, *(f'<http://x/{n}> <http://p> "4"' for n in range(5, 40)), other=2)
 
 
+def differing(provider: ProviderServer, instance: TemporaryInstance) -> None:
+    """A third dataset is a change of the graph as the phases before left it."""
+    most(provider, instance)
+    provider.put("/change.nqud", '-<http://x/5> <http://p> "4" .\n+<http://x/5> <http://p> "5" .\n')
+    third = dataset(f"{provider.url}/void.ttl#f", "2026-01-05T00:00:00Z", [f"{provider.url}/change.nqud"])
+    described = provider.pages["/void.ttl"].body.decode()
+    provider.put("/void.ttl", described + third)
+
+
 def nothing(provider: ProviderServer, instance: TemporaryInstance) -> None:
     """Nobody does anything."""
 
@@ -125,6 +134,7 @@ PHASES: Final = (
     Phase("partial", 30, some, harvest),
     Phase("held", 40, most, harvest),
     Phase("approve", 50, nothing, approve),
+    Phase("change", 55, differing, harvest),
     Phase("export", 60, nothing, export),
     Phase("update", 70, nothing, update),
     Phase("seed", 80, seeded, seed),
