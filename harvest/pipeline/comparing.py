@@ -20,7 +20,8 @@ from harvest.errors import StorageError
 from harvest.model import Document
 from harvest.pipeline.harvest import verdict
 from harvest.pipeline.harvest.alone import WashedDocument, WashOrder, wash_alone
-from harvest.revise import line_files, lines
+from harvest.revise import delta as deltas
+from harvest.revise import file_difference, line_files, lines
 from harvest.wash.leaves import Progress
 from sparql.rdf import N_QUADS, N_TRIPLES
 
@@ -40,8 +41,12 @@ def difference(settings: Settings, old: Path, new: Path, base: str | None = None
         StorageError: It cannot be read, or the disk for temporary files is full.
     """
     with _room() as room:
-        first, second = _sorted_files(settings, (old, new), base, room)
-        yield from line_files.difference(first, second, room)
+        if _are_lines((old, new)):
+            delta = file_difference.difference(old, new, room)
+        else:
+            first, second = _sorted_files(settings, (old, new), base, room)
+            delta = deltas.compare(first, second, room)
+        yield from line_files.signed(delta)
 
 
 @contextmanager
@@ -74,18 +79,22 @@ def _room() -> Iterator[Path]:
 
 def _sorted_files(settings: Settings, files: Sequence[Path], base: str | None, room: Path) -> list[Path]:
     """The statements of files, sorted."""
-    for file in files:
-        if not file.is_file():
-            raise StorageError(f"{file} is no file", url=str(file))
     given = [(file, room / f"{number}.nq") for number, file in enumerate(files)]
-    are_lines = all(extension(f"file:///{file.name}") in (*N_QUADS.extensions, *N_TRIPLES.extensions) for file in files)
-    if are_lines:
+    if _are_lines(files):
         with ThreadPoolExecutor(len(given)) as threads:
             list(threads.map(lambda each: line_files.sorted_lines(each[0], each[1], room), given))
         return [target for _, target in given]
     for file, target in given:
         _washed(settings, file, base or files[0].resolve().as_uri(), target)
     return [target for _, target in given]
+
+
+def _are_lines(files: Sequence[Path]) -> bool:
+    """Whether all files are N-Triples or N-Quads, by their names; StorageError where one is not there."""
+    for file in files:
+        if not file.is_file():
+            raise StorageError(f"{file} is no file", url=str(file))
+    return all(extension(f"file:///{file.name}") in (*N_QUADS.extensions, *N_TRIPLES.extensions) for file in files)
 
 
 def _washed(settings: Settings, file: Path, base: str, target: Path) -> None:

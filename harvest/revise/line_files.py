@@ -1,20 +1,22 @@
 """
 Files of N-Triples or N-Quads of anybody, as sorted canonical lines; labels of blank nodes and graphs stay as they are.
 
-A line that is canonical by its looks is not parsed. What `grep` finds not to be (escapes, other characters than ASCII,
-`^^xsd:string`, comments, other spaces) goes through the parser.
+A line that is canonical by its looks is not parsed. What `grep` finds not to be (escapes, IRIs of other characters than
+ASCII, `^^xsd:string`, comments, other spaces) goes through the parser.
 
 Source: RDF 1.1 N-Quads; RDF 1.1 N-Triples, section 4 (canonical form).
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -30,10 +32,13 @@ from harvest.revise.nqud import SignedLine, canonical, read_changes
 _IRI = r"<[a-zA-Z][a-zA-Z0-9+.-]*:[a-zA-Z0-9:/?#@!$&'()*+,;=._~-]*"
 _NODE = rf"({_IRI}>|_:[a-zA-Z0-9]+)"
 _TEXT = r'"([] !#-[^-~]|\\[nrt"\\])*"'
+_WIDE: Final = _TEXT.replace("^-~", "^-~\x80-\xff")
 # No datatype whose name ends in g: xsd:string is not written.
 _LITERAL = rf"{_TEXT}(@[a-z]+(-[a-z0-9]+)*|\^\^{_IRI}[a-fh-zA-FH-Z0-9]>)?"
 CANONICAL: Final = rf"^{_NODE} {_IRI}> ({_NODE}|{_LITERAL})( {_NODE})? \.$"
 """A line that is canonical for certain, as an extended regular expression."""
+CANONICAL_UTF8: Final = CANONICAL.replace(_TEXT, _WIDE).encode("latin-1")
+"""The same for a text that is UTF-8, in which literals may have other characters than ASCII."""
 
 _ENVIRONMENT: Final = os.environ | {"LC_ALL": "C"}
 _BUFFER: Final = "--buffer-size=1G"
@@ -50,29 +55,29 @@ def sorted_lines(source: Path, target: Path, folder: Path) -> None:
         WashError: A line is no statement of N-Quads 1.1; `line` says which.
         StorageError: The disk is full, or the file cannot be read.
     """
-    plain = _unpacked(source, folder / f"{target.name}.text")
+    plain = unpacked(source, folder / f"{target.name}.text")
     odd = folder / f"{target.name}.odd"
     with ThreadPoolExecutor(1) as beside:
-        left = beside.submit(_grepped, ("grep", "-a", "-n", "-v", "-E", CANONICAL, str(plain)), odd)
-        _sorted(plain, target, folder)
+        left = beside.submit(find_odd, plain, odd)
+        sort(plain, target, folder)
         left.result()
     if not odd.stat().st_size:
         return
     raw, sure, parsed = (folder / f"{target.name}.{name}" for name in ("raw", "sure", "parsed"))
     with odd.open("rb") as stream:
-        _written((line.partition(b":")[2] for line in stream), raw, folder)
+        write_sorted((line.partition(b":")[2] for line in stream), raw, folder)
     lines.minus(sure, target, raw)
-    _written(_parsed(odd, source), parsed, folder)
+    write_sorted(_parsed(odd, source), parsed, folder)
     lines.union(target, sure, parsed)
 
 
-def _written(unsorted: Iterator[bytes], target: Path, folder: Path) -> Snapshot:
+def write_sorted(unsorted: Iterator[bytes], target: Path, folder: Path) -> Snapshot:
     """Write lines in order, without repeats."""
     with lines.sorted_(unsorted, "-u", _BUFFER, f"--temporary-directory={folder}") as ordered:
         return lines.write(target, iter(lambda: ordered.read(1 << 20), b""))
 
 
-def _unpacked(source: Path, target: Path) -> Path:
+def unpacked(source: Path, target: Path) -> Path:
     """The text of a file."""
     with source.open("rb") as raw:
         if raw.read(2) != b"\x1f\x8b":
@@ -86,7 +91,7 @@ def _unpacked(source: Path, target: Path) -> Path:
     return target
 
 
-def _sorted(source: Path, target: Path, folder: Path) -> None:
+def sort(source: Path, target: Path, folder: Path) -> None:
     """Write the lines of a file in order, without repeats."""
     command = ("sort", "-u", _BUFFER, f"--temporary-directory={folder}", "-o", str(target), str(source))
     done = subprocess.run(command, stderr=subprocess.PIPE, env=_ENVIRONMENT, check=False)
@@ -94,11 +99,29 @@ def _sorted(source: Path, target: Path, folder: Path) -> None:
         raise StorageError(f"sorting {source} failed: {done.stderr.decode('utf-8', 'replace').strip()}")
 
 
-def _grepped(command: tuple[str, ...], target: Path) -> None:
+def find_odd(source: Path, target: Path) -> None:
+    """Write the lines of a file that may not be canonical, each behind its number and a colon."""
+    pattern = CANONICAL_UTF8 if _is_utf8(source) else CANONICAL
+    command = ("grep", "-a", "-n", "-v", "-E", pattern, str(source))
     with target.open("wb") as out:
         done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, env=_ENVIRONMENT, check=False)
     if done.returncode > 1:
-        raise StorageError(f"{command[-1]} cannot be read: {done.stderr.decode('utf-8', 'replace').strip()}")
+        raise StorageError(f"{source} cannot be read: {done.stderr.decode('utf-8', 'replace').strip()}")
+
+
+def _is_utf8(source: Path) -> bool:
+    """Whether a text is UTF-8 without the two characters that canonical lines escape; 0.2 s for 200 MB."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with source.open("rb") as stream:
+        try:
+            for chunk in iter(partial(stream.read, 1 << 20), b""):
+                text = decoder.decode(chunk)
+                if not text.isascii() and ("\ufffe" in text or "\uffff" in text):
+                    return False
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return False
+    return True
 
 
 def _parsed(odd: Path, source: Path) -> Iterator[bytes]:
@@ -119,11 +142,6 @@ def _parsed(odd: Path, source: Path) -> Iterator[bytes]:
         error.url = str(source)
         error.message = f"{source}, {error.message}"
         raise
-
-
-def difference(old: Path, new: Path, folder: Path) -> Iterator[bytes]:
-    """What takes one sorted file to another, as lines of an N-Quads unified diff: what goes, then what comes."""
-    return signed(deltas.compare(old, new, folder))
 
 
 def signed(delta: Delta) -> Iterator[bytes]:
@@ -185,4 +203,4 @@ def patched(base: Path, change: Path, folder: Path) -> Patched:
 
 def _in_order(path: Path, folder: Path) -> Snapshot:
     with path.open("rb") as stream:
-        return _written(stream, path.with_suffix(".nq"), folder)
+        return write_sorted(stream, path.with_suffix(".nq"), folder)
