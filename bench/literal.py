@@ -22,7 +22,7 @@ from harvest.model import Document, Snapshot
 from harvest.revise import lines
 from harvest.wash import process
 from harvest.wash.canonical import Washed, wash
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 from sparql.store.embedded import EmbeddedStore
 from sparql.store.generations import Generations
 
@@ -51,7 +51,7 @@ class Twin:
         """Load the first dump, quickly."""
         with TemporaryDirectory(dir=self._folder) as room:
             snapshot = self._washed(url, Path(room))
-            self.store.apply(self.graph, Change(None, snapshot.path, 0, snapshot.triples))
+            self.store.apply(self.graph, StoreChange(None, snapshot.path, 0, snapshot.triples))
         self._generations.publish(self.store)
 
     def replace(self, url: str) -> Sample:

@@ -22,7 +22,7 @@ from harvest.publish.exports import export
 from harvest.revise import lines, replace
 from harvest.wash import process
 from harvest.wash.canonical import Washed, wash
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 from sparql.store.embedded import EmbeddedStore
 
 GRAPH = "http://bench.example/graph/p"
@@ -64,7 +64,7 @@ def load(snapshot: Path, folder: Path) -> int:
     with snapshot.open("rb") as stream:
         triples = sum(1 for _ in stream)
     store = EmbeddedStore(folder)
-    store.apply(GRAPH, Change(None, snapshot, 0, triples))
+    store.apply(GRAPH, StoreChange(None, snapshot, 0, triples))
     count = store.count(GRAPH)
     store.close()
     return count

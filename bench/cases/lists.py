@@ -13,7 +13,7 @@ from bench.ground import Ground
 from bench.measure import Sample, clocked
 from bench.table import Row
 from harvest.model.resourcesync import Capability
-from harvest.publish.resourcesync.documents import Head, Item, write_list
+from harvest.publish.resourcesync.documents import ListHead, ListItem, write_list
 
 ITEMS: Final = 200_000
 RUNS: Final = 3
@@ -51,6 +51,6 @@ def _held(room: Path, count: int) -> float:
 
 def _write(room: Path, count: int) -> None:
     md = {"hash": HASH, "length": "123456", "type": "application/n-quads"}
-    items = (Item(f"http://h.example/items/{number}.nq", AT, md) for number in range(count))
-    head = Head(Capability.RESOURCE_LIST, {"at": AT.isoformat()})
+    items = (ListItem(f"http://h.example/items/{number}.nq", AT, md) for number in range(count))
+    head = ListHead(Capability.RESOURCE_LIST, {"at": AT.isoformat()})
     write_list(room / "resourcelist.xml", "http://h.example/resourcelist.xml", head, items)

@@ -17,7 +17,7 @@ from harvest.errors import SettingsError
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class FollowedInstance:
     """
     The instance that is followed.
 
@@ -49,7 +49,7 @@ def adopted(settings: Settings) -> Settings:
     return replace(settings, follow=origin.url, graph_base=origin.graph_base, registry=registry, write_back=False)
 
 
-def origin_of(settings: Settings) -> Origin | None:
+def origin_of(settings: Settings) -> FollowedInstance | None:
     """
     Whose replica the data directory is, or None.
 
@@ -59,7 +59,7 @@ def origin_of(settings: Settings) -> Origin | None:
     path = settings.layout.following
     try:
         known = json.loads(path.read_bytes())
-        return Origin(known["origin"], known["graph_base"])
+        return FollowedInstance(known["origin"], known["graph_base"])
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -80,7 +80,7 @@ def check_new(settings: Settings) -> None:
         )
 
 
-def found_replica(settings: Settings, origin: Origin) -> None:
+def found_replica(settings: Settings, origin: FollowedInstance) -> None:
     """Have the data directory be the replica of an origin from now on, durably."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     write_registry(settings.layout.following_registry, origin.url, ())

@@ -44,7 +44,7 @@ _INDEX: Final = re.compile(r"\.hdt\.index\b[^/]*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Dump:
+class DescribedDump:
     """
     What one void:dataDump comes to.
 
@@ -57,7 +57,7 @@ class Dump:
     findings: tuple[Finding, ...] = ()
 
 
-def read_dump(term: NamedNode | BlankNode | Literal, text: DescriptionText) -> Dump:
+def read_dump(term: NamedNode | BlankNode | Literal, text: DescriptionText) -> DescribedDump:
     """The dump that the object of a void:dataDump names."""
     if isinstance(term, BlankNode):
         return _left_out(text, "dump-unusable", "a void:dataDump is a blank node; it must be the dump's address")
@@ -71,7 +71,7 @@ def read_dump(term: NamedNode | BlankNode | Literal, text: DescriptionText) -> D
         return _left_out(text, "dump-unusable", message, *needles)
     odd = text.finding("dump-literal", f"a void:dataDump is text; it was read as the address <{url}>", *needles)
     checked = _checked(url, text, needles)
-    return Dump(checked.url, (odd, *checked.findings))
+    return DescribedDump(checked.url, (odd, *checked.findings))
 
 
 def extension(url: str) -> str:
@@ -108,16 +108,16 @@ def unusable(url: str) -> tuple[str, str] | None:
     return None
 
 
-def _checked(url: str, text: DescriptionText, needles: tuple[str, ...]) -> Dump:
+def _checked(url: str, text: DescriptionText, needles: tuple[str, ...]) -> DescribedDump:
     if HASH_URI.fullmatch(url):
-        return Dump(url)
+        return DescribedDump(url)
     if found := unusable(url):
         kind, reason = found
         return _left_out(text, kind, f"the dump <{url}> is left out: {reason}", *needles)
     if url == urldefrag(text.url).url:
         message = "the description names itself as a dump; it is harvested as one"
-        return Dump(url, (text.finding("dump-is-description", message, *needles),))
-    return Dump(url)
+        return DescribedDump(url, (text.finding("dump-is-description", message, *needles),))
+    return DescribedDump(url)
 
 
 def _address(written: str, base: str) -> str | None:
@@ -130,5 +130,5 @@ def _address(written: str, base: str) -> str | None:
         return None
 
 
-def _left_out(text: DescriptionText, kind: str, message: str, *needles: str) -> Dump:
-    return Dump(None, (text.finding(kind, message, *needles),))
+def _left_out(text: DescriptionText, kind: str, message: str, *needles: str) -> DescribedDump:
+    return DescribedDump(None, (text.finding(kind, message, *needles),))

@@ -21,7 +21,7 @@ _FIRST: Final = "bytes=0-1023"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProbeAnswer:
     """
     What a server says of a document.
 
@@ -36,7 +36,7 @@ class Answer:
     total: int | None
 
 
-def probe(client: Client, url: str, accept: str, limits: Limits = NO_LIMITS) -> Answer:
+def probe(client: Client, url: str, accept: str, limits: Limits = NO_LIMITS) -> ProbeAnswer:
     """
     What the server says of a document, without more than its first bytes.
 
@@ -52,11 +52,11 @@ def probe(client: Client, url: str, accept: str, limits: Limits = NO_LIMITS) -> 
         return _asked(client, url, accept, limits, "GET")
 
 
-def _asked(client: Client, url: str, accept: str, limits: Limits, method: str) -> Answer:
+def _asked(client: Client, url: str, accept: str, limits: Limits, method: str) -> ProbeAnswer:
     order = Order(url, Path(), client.checks, client.new_stop(), NO_VALIDATORS, limits, accept, method)
     exchange = _Probe(order, client.means)
     capture = exchange.run().capture
-    return Answer(capture.final_url, capture.media_type, exchange.total)
+    return ProbeAnswer(capture.final_url, capture.media_type, exchange.total)
 
 
 class _Probe(Exchange):

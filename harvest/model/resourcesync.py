@@ -38,7 +38,7 @@ class Capability(StrEnum):
     CHANGE_DUMP_MANIFEST = "changedump-manifest"
 
 
-class Change(StrEnum):
+class ChangeKind(StrEnum):
     """What became of a resource: the `change` of an item's `rs:md`."""
 
     CREATED = "created"

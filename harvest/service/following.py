@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from harvest.config.following import Origin, adopted, check_new, found_replica, origin_of
+from harvest.config.following import FollowedInstance, adopted, check_new, found_replica, origin_of
 from harvest.config.settings import Settings
 from harvest.pipeline.following.origin import graph_base_of_origin
 from sparql.errors import ForbiddenError
@@ -24,7 +24,7 @@ def as_replica(settings: Settings) -> Settings:
     """
     if settings.follow and origin_of(settings) is None:
         check_new(settings)
-        found_replica(settings, Origin(settings.follow, graph_base_of_origin(settings)))
+        found_replica(settings, FollowedInstance(settings.follow, graph_base_of_origin(settings)))
     return adopted(settings)
 
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StoreChange:
     """
     What a graph loses and gains.
 
@@ -45,7 +45,7 @@ class Store(Protocol):
     Source: shared design, "Two ways to write, one meaning".
     """
 
-    def apply(self, graph: str, change: Change) -> None:
+    def apply(self, graph: str, change: StoreChange) -> None:
         """Take `removed` out of the graph, then put `added` in; again, also after a crash midway, ends the same."""
 
     def replace_subjects(self, graph: str, subjects: Iterable[str], added: Path) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 
 BULK_FROM: Final = 20_000
 """Added triples from which a bulk load is faster than transactions."""
@@ -26,7 +26,7 @@ BUILD_FIXED_US: Final = 1_000_000.0
 """A new store is opened, filled with the graphs that are kept, synced, and the old one closed."""
 
 
-def cheaper_to_rebuild(change: Change, graph_triples: int, store_triples: int) -> bool:
+def cheaper_to_rebuild(change: StoreChange, graph_triples: int, store_triples: int) -> bool:
     """
     Whether making a new store from snapshots costs less than applying the change.
 

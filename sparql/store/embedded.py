@@ -21,7 +21,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, p
 
 from sparql.errors import StoreError
 from sparql.store import literal, loading, spelling
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 from sparql.store.cost import BULK_FROM, cheaper_to_rebuild
 from sparql.store.handle import StoreReading, opened
 from sparql.store.working import WorkingFolder, WriterLock
@@ -71,7 +71,7 @@ class EmbeddedStore:
                 self._lock.release()
                 raise
 
-    def apply(self, graph: str, change: Change) -> None:
+    def apply(self, graph: str, change: StoreChange) -> None:
         """Take `removed` out of the graph, then put `added` in; again, also after a crash midway, ends the same."""
         with self._write(f"<{graph}> could not be written") as store:
             if change.removed is not None and change.removed_triples:

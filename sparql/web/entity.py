@@ -57,7 +57,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Occurrence:
     """Where an IRI is the object, or the predicate."""
 
     graph: str
@@ -83,9 +83,9 @@ class Entity:
     iri: str
     graphs: dict[str, tuple[Property, ...]]
     more: bool
-    links: tuple[Link, ...]
+    links: tuple[Occurrence, ...]
     more_links: bool
-    uses: tuple[Link, ...]
+    uses: tuple[Occurrence, ...]
     is_graph: bool
 
     @property
@@ -198,8 +198,8 @@ def _statements(query: str, store: Budget) -> list[Statement]:
     return [Statement(_text(row, "place"), _text(row, "p"), _object(row)) for row in store.rows(query)]
 
 
-def _links(query: str, store: Budget) -> tuple[Link, ...]:
-    return tuple(Link(_text(row, "g"), _text(row, "s"), _text(row, "p")) for row in store.rows(query))
+def _links(query: str, store: Budget) -> tuple[Occurrence, ...]:
+    return tuple(Occurrence(_text(row, "g"), _text(row, "s"), _text(row, "p")) for row in store.rows(query))
 
 
 def _nodes(values: Iterable[Value], iri: str, store: Budget) -> dict[str, list[Statement]]:

@@ -49,7 +49,7 @@ _PART: Final = re.compile(r"(from-)?([1-9]\d{0,8})")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StreamChange:
     """What a version did to a subject: the subject as in N-Quads, and how many of its lines came and went."""
 
     subject: bytes
@@ -137,7 +137,7 @@ def _type() -> str:
     return TRIG if preferred(N_QUADS, TRIG) == TRIG else N_QUADS
 
 
-def _page(place: Place, changes: Iterable[Change], lines: Iterator[bytes]) -> Iterator[bytes]:
+def _page(place: Place, changes: Iterable[StreamChange], lines: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the lines of a page; `lines` are those of its version, sorted."""
     head = [*_described(place.stream), _triple(place.address, RDF + "type", f"{TREE}Node")]
     if place.further:
@@ -208,22 +208,22 @@ def _subject(line: bytes) -> bytes:
     return line[: line.index(b" ") + 1]
 
 
-def _changed(path: Path) -> Iterator[Change]:
+def _changed(path: Path) -> Iterator[StreamChange]:
     """Yield the subjects of a filed change, sorted; its removals come before its additions, each sorted."""
     with gzip.open(path) as first, gzip.open(path) as second:
         for subject, both in groupby(merge(_side(first, b"-"), _side(second, b"+")), itemgetter(0)):
             signs = [sign for _, sign in both]
-            yield Change(subject, signs.count(b"+"), signs.count(b"-"))
+            yield StreamChange(subject, signs.count(b"+"), signs.count(b"-"))
 
 
 def _side(lines: Iterable[bytes], sign: bytes) -> Iterator[tuple[bytes, bytes]]:
     return ((_subject(line[1:]), sign) for line in lines if line.startswith(sign))
 
 
-def _all(lines: Iterator[bytes]) -> Iterator[Change]:
+def _all(lines: Iterator[bytes]) -> Iterator[StreamChange]:
     """Yield the subjects of a version as if it had made them all."""
     for subject, its in groupby(lines, _subject):
-        yield Change(subject, sum(1 for _ in its), 0)
+        yield StreamChange(subject, sum(1 for _ in its), 0)
 
 
 def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:

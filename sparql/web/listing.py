@@ -38,7 +38,7 @@ _TITLES: Final = ("Provider", "State", "Triples", "Version", "Modified", "Last h
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ProviderListing:
     """
     A page of a list of providers.
 
@@ -89,7 +89,7 @@ class Listing:
         return self.link(sort=f"-{key}" if self.sort == key else key, page=1)
 
 
-def listing(providers: Sequence[ProviderSummary]) -> Listing:
+def listing(providers: Sequence[ProviderSummary]) -> ProviderListing:
     """The page that the address asks for; a mistake in it is reported."""
     sort, state = request.args.get("sort", "name"), request.args.get("state", "")
     text = request.args.get("q", "").strip()[:100]
@@ -104,7 +104,7 @@ def listing(providers: Sequence[ProviderSummary]) -> Listing:
     pages = max(1, math.ceil(len(matching) / ROWS))
     page = page_number("page", max(pages, 1))
     counts = {each: sum(provider.state == each for provider in providers) for each in STATES}
-    return Listing(
+    return ProviderListing(
         matching[(page - 1) * ROWS : page * ROWS],
         len(providers),
         len(matching),

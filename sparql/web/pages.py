@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from sparql.reports import ProviderSummary, to_json
 from sparql.web import plots
 from sparql.web.catalog import Record
-from sparql.web.listing import LONG_AGO, Listing, listing
+from sparql.web.listing import LONG_AGO, ProviderListing, listing
 from sparql.web.opening import opening_query
 from sparql.web.runs import took
 from sparql.web.site import HTML, JSON, TURTLE, context, data, found, json_data, page, page_number, preferred
@@ -59,7 +59,7 @@ def _is_troubled(provider: ProviderSummary) -> bool:
 
 def _list(providers: list[ProviderSummary]) -> dict[str, Any]:
     """What a table of providers needs."""
-    listed: Listing = listing(providers)
+    listed: ProviderListing = listing(providers)
     sizes = context().catalog.sizes([provider.name for provider in listed.rows], RECENT)
     return {"listed": listed, "sizes": sizes, "plots": plots}
 

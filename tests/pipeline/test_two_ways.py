@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from harvest.revise import replace
 from harvest.revise.partial import partial
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 from sparql.store.embedded import EmbeddedStore
 from tests.revise.model import GRAPH, got, graphs, is_blank, put, stays, subject
 from tests.revise.test_replace import Lines
@@ -31,7 +31,7 @@ def test_the_delta_and_the_literal_algorithm_end_in_the_same_graph(
         given = got(revision.input)
         expected = stays(a, b, full=full) | given
         delta = revision.delta
-        change = Change(
+        change = StoreChange(
             delta.removed, delta.added, delta.removed_triples, delta.added_triples, put(root / "after", expected)
         )
         gone = {subject(line) for line in a - expected if is_blank(subject(line))}
@@ -41,10 +41,10 @@ def test_the_delta_and_the_literal_algorithm_end_in_the_same_graph(
         )
 
 
-def _after_delta(root: Path, old: Path, triples: int, change: Change) -> set[bytes]:
+def _after_delta(root: Path, old: Path, triples: int, change: StoreChange) -> set[bytes]:
     store = EmbeddedStore(root)
     try:
-        store.apply(GRAPH, Change(None, old, 0, triples))
+        store.apply(GRAPH, StoreChange(None, old, 0, triples))
         store.apply(GRAPH, change)
         return set(store.dump(GRAPH))
     finally:
@@ -54,7 +54,7 @@ def _after_delta(root: Path, old: Path, triples: int, change: Change) -> set[byt
 def _after_update(root: Path, old: Path, triples: int, subjects: list[str], added: Path) -> set[bytes]:
     store = EmbeddedStore(root)
     try:
-        store.apply(GRAPH, Change(None, old, 0, triples))
+        store.apply(GRAPH, StoreChange(None, old, 0, triples))
         store.replace_subjects(GRAPH, subjects, added)
         return set(store.dump(GRAPH))
     finally:

@@ -15,21 +15,21 @@ from hypothesis import strategies as st
 
 from harvest.model.resourcesync import RS, SITEMAP, Capability, Relation
 from harvest.publish.resourcesync import documents
-from harvest.publish.resourcesync.documents import Head, Item, Link, instant, write_list
+from harvest.publish.resourcesync.documents import ListHead, ListItem, ListLink, instant, write_list
 from tests.realdata import realdata
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ADDRESS = "http://h.example/list.xml"
-UP = Link(Relation.UP, "http://h.example/up.xml")
+UP = ListLink(Relation.UP, "http://h.example/up.xml")
 
 
-def changes(count: int) -> Iterator[Item]:
+def changes(count: int) -> Iterator[ListItem]:
     for number in range(count):
         at = START + timedelta(seconds=number)
-        yield Item(f"http://h.example/{number}", at, {"change": "created", "datetime": instant(at)})
+        yield ListItem(f"http://h.example/{number}", at, {"change": "created", "datetime": instant(at)})
 
 
-def written(folder: Path, head: Head, items: Iterator[Item]) -> dict[str, ElementTree.Element]:
+def written(folder: Path, head: ListHead, items: Iterator[ListItem]) -> dict[str, ElementTree.Element]:
     """The documents by name."""
     paths = write_list(folder / "list.xml", ADDRESS, head, items)
     assert paths[-1] == folder / "list.xml"
@@ -51,8 +51,8 @@ def links(element: ElementTree.Element) -> list[tuple[str, str]]:
 def test_what_is_written_is_read_again(text: str) -> None:
     """Whatever stands in an address or an attribute."""
     with TemporaryDirectory() as folder:
-        item = Item("http://h.example/" + text.strip(), md={"type": text}, links=(Link("up", text),))
-        [root] = written(Path(folder), Head(Capability.RESOURCE_LIST), iter([item])).values()
+        item = ListItem("http://h.example/" + text.strip(), md={"type": text}, links=(ListLink("up", text),))
+        [root] = written(Path(folder), ListHead(Capability.RESOURCE_LIST), iter([item])).values()
     [url] = root.findall(f"{{{SITEMAP}}}url")
     assert url.findtext(f"{{{SITEMAP}}}loc") == item.loc
     assert (md_of(url), links(url)) == ({"type": text}, [("up", text)])
@@ -62,7 +62,7 @@ def test_a_list_of_too_many_items_has_an_index(tmp_path: Path, monkeypatch: pyte
     """Each part says which index it is of; of changes each but the last is closed. Source: sections 10.2 and 12.2."""
     most = 100
     monkeypatch.setattr(documents, "MOST_ITEMS", most)
-    head = Head(Capability.CHANGE_LIST, {"from": instant(START)}, (UP,))
+    head = ListHead(Capability.CHANGE_LIST, {"from": instant(START)}, (UP,))
     found = written(tmp_path, head, changes(2 * most + 1))
     assert list(found) == ["list1.xml", "list2.xml", "list3.xml", "list.xml"]
     index = found.pop("list.xml")
@@ -85,7 +85,7 @@ def test_a_list_of_too_many_items_has_an_index(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("count", [0, 1, 50_000])
 def test_a_list_that_fits_is_one_document(tmp_path: Path, count: int) -> None:
     """Up to the most that a sitemap may have."""
-    [root] = written(tmp_path, Head(Capability.RESOURCE_LIST), changes(count)).values()
+    [root] = written(tmp_path, ListHead(Capability.RESOURCE_LIST), changes(count)).values()
     assert len(root.findall(f"{{{SITEMAP}}}url")) == count
 
 
@@ -95,7 +95,7 @@ def test_memory_does_not_grow_with_the_list(tmp_path: Path, monkeypatch: pytest.
     peaks = []
     for count in (2_000, 8_000):
         tracemalloc.start()
-        write_list(tmp_path / "list.xml", ADDRESS, Head(Capability.RESOURCE_LIST), changes(count))
+        write_list(tmp_path / "list.xml", ADDRESS, ListHead(Capability.RESOURCE_LIST), changes(count))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0]
@@ -107,19 +107,19 @@ def test_the_examples_of_the_specification_are_written_as_they_are(tmp_path: Pat
     path = realdata() / "resourcesync" / "resync" / "examples_from_spec_v1_1" / f"resourcesync_ex_{number}.xml"
     example = ElementTree.parse(path).getroot()
     md = md_of(example)
-    head = Head(Capability(md.pop("capability")), md, tuple(_links(example)))
+    head = ListHead(Capability(md.pop("capability")), md, tuple(_links(example)))
     items = [
-        Item(str(url.findtext(f"{{{SITEMAP}}}loc")), _lastmod(url), md_of(url), tuple(_links(url)))
+        ListItem(str(url.findtext(f"{{{SITEMAP}}}loc")), _lastmod(url), md_of(url), tuple(_links(url)))
         for url in example.findall(f"{{{SITEMAP}}}url")
     ]
     [root] = written(tmp_path, head, iter(items)).values()
     assert shape(root) == shape(example)
 
 
-def _links(element: ElementTree.Element) -> Iterator[Link]:
+def _links(element: ElementTree.Element) -> Iterator[ListLink]:
     for link in element.findall(f"{{{RS}}}ln"):
         rest = {key: value for key, value in link.attrib.items() if key not in ("rel", "href")}
-        yield Link(link.attrib["rel"], link.attrib["href"], rest)
+        yield ListLink(link.attrib["rel"], link.attrib["href"], rest)
 
 
 def _lastmod(url: ElementTree.Element) -> datetime | None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad
 
 from sparql.rdf import XSD
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 from sparql.store.spelling import stored, written
 
 SUBJECTS = [f"http://example.org/s{i}" for i in range(4)]
@@ -96,15 +96,15 @@ class Step:
         replaced = {line.split(b" ")[0] for line in self.given}
         return {line for line in self.before if line.split(b" ")[0] not in replaced} | self.given
 
-    def change(self, folder: Path) -> Change:
+    def change(self, folder: Path) -> StoreChange:
         """The delta, in files."""
         return change(folder, self.before - self.after, self.after - self.before, self.after)
 
 
-def change(folder: Path, removed: set[bytes], added: set[bytes], after: set[bytes] | None = None) -> Change:
+def change(folder: Path, removed: set[bytes], added: set[bytes], after: set[bytes] | None = None) -> StoreChange:
     """A change in files below a folder, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
-    return Change(
+    return StoreChange(
         filed(folder / "removed.nq", removed) if removed else None,
         filed(folder / "added.nq", added) if added else None,
         len(removed),

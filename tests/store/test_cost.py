@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 from sparql.store.embedded import cheaper_to_rebuild
 
 M = 1_000_000
@@ -27,9 +27,9 @@ def test_a_new_store_is_made_where_most_of_the_old_one_goes(
     removed: int, added: int, graph: int, store: int, rebuild: bool
 ) -> None:
     """Removing costs twice what loading does, but a new store loads every provider's graph."""
-    assert cheaper_to_rebuild(Change(None, None, removed, added), graph, store) is rebuild
+    assert cheaper_to_rebuild(StoreChange(None, None, removed, added), graph, store) is rebuild
 
 
 def test_no_more_is_removed_than_the_graph_has() -> None:
     """A delta that is applied a second time removes what is gone already."""
-    assert not cheaper_to_rebuild(Change(None, None, 5 * M, 0), 10, 2 * M)
+    assert not cheaper_to_rebuild(StoreChange(None, None, 5 * M, 0), 10, 2 * M)

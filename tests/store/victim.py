@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sparql.errors import StoreError
 from sparql.store import embedded
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 from sparql.store.embedded import EmbeddedStore
 from tests.store.graphs import many
 
@@ -57,7 +57,7 @@ def apply(store: EmbeddedStore, graph: str, folder: Path, batch: int) -> None:
         embedded.BATCH = 3  # type: ignore[misc]  # small, so that a small change has several
     files = [folder / name if (folder / name).exists() else None for name in ("removed.nq", "added.nq", "after.nq")]
     removed, added = (path.read_bytes().count(b"\n") if path else 0 for path in files[:2])
-    store.apply(graph, Change(files[0], files[1], removed, added, files[2]))
+    store.apply(graph, StoreChange(files[0], files[1], removed, added, files[2]))
 
 
 def again(store: EmbeddedStore, graph: str, folder: Path) -> None:

@@ -21,7 +21,7 @@ from harvest.discover.resourcesync.items import Item, Link
 from harvest.discover.resourcesync.listing import DatasetLists, dump_items, listed_file, report_hole
 from harvest.errors import DescriptionError
 from harvest.model import Coverage, Dataset, Finding, ListedFile, Listing
-from harvest.model.resourcesync import Change, Relation
+from harvest.model.resourcesync import ChangeKind, Relation
 from sparql.rdf import NQUD
 
 MOST_DIFFS: Final = 1_000
@@ -79,7 +79,7 @@ def diffs_of(lists: DatasetLists) -> tuple[Diff, ...]:
                 bare.append((item, each.url))
                 continue
             file = ListedFile(link.url, NQUD, link.meta.length, link.meta.hashes)
-            found.append(Diff(file, item.changed, item.meta.change == Change.CREATED, each.url))
+            found.append(Diff(file, item.changed, item.meta.change == ChangeKind.CREATED, each.url))
     if found:
         _check_bare(lists, bare)
         _check_order(found)

@@ -20,7 +20,7 @@ from harvest.discover.dumps import extension
 from harvest.discover.resourcesync.items import Item, SyncDocument
 from harvest.errors import DescriptionError
 from harvest.model import AHEAD, Dataset, Finding, ListedFile, Listing
-from harvest.model.resourcesync import Change
+from harvest.model.resourcesync import ChangeKind
 
 EXTENSIONS: Final = {
     "nq": "application/n-quads",
@@ -105,7 +105,7 @@ def _present(lists: DatasetLists) -> dict[str, Item]:
     for item in (item for each in lists.changes for item in each.items):
         if taken and item.changed and item.changed < taken:
             continue  # the resource list was made after that
-        if item.meta.change == Change.DELETED:
+        if item.meta.change == ChangeKind.DELETED:
             present.pop(item.url, None)
         else:
             present[item.url] = item

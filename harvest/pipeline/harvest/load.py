@@ -9,7 +9,7 @@ from harvest.errors import DamageError
 from harvest.ledger import VersionRecord
 from harvest.model import Delta, Finding
 from harvest.pipeline.instance import Instance
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 from sparql.store.embedded import cheaper_to_rebuild
 
 
@@ -20,7 +20,7 @@ class Loadable:
 
     Attributes:
         delta: What changes.
-        after: Sorted lines of at least the changed subjects afterwards; see `sparql.store.base.Change`.
+        after: Sorted lines of at least the changed subjects afterwards; see `sparql.store.base.StoreChange`.
     """
 
     delta: Delta
@@ -30,7 +30,7 @@ class Loadable:
 def load(instance: Instance, version: VersionRecord, loadable: Loadable) -> None:
     """Bring the provider's graph in the working store to a filed version; doing it again does no harm."""
     delta = loadable.delta
-    change = Change(delta.removed, delta.added, delta.removed_triples, delta.added_triples, loadable.after)
+    change = StoreChange(delta.removed, delta.added, delta.removed_triples, delta.added_triples, loadable.after)
     total = sum(provider.triples for provider in instance.ledger.providers())
     if cheaper_to_rebuild(change, version.triples + version.removed - version.added, total):
         _rebuild(instance, version)

@@ -30,7 +30,7 @@ from harvest.pipeline.metadata import write_run
 from harvest.pipeline.rebuild.remake import remade
 from harvest.revise import statistics
 from harvest.revise.versions import GraphFiles
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _put_in_place(instance: Instance, versions: list[Commit], baseline: int, fol
         instance.ledger.figures.put(name, last.n, statistics.whole(snapshot))
         with instance.changing():
             instance.store.drop(last.graph)
-            instance.store.apply(last.graph, Change(None, snapshot, 0, last.triples, snapshot))
+            instance.store.apply(last.graph, StoreChange(None, snapshot, 0, last.triples, snapshot))
             instance.publish()
     write_run(instance, name)
 

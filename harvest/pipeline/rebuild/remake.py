@@ -24,7 +24,7 @@ from harvest.revise.partial import partial
 from harvest.revise.replace import Revision
 from harvest.revise.target import Origin
 from harvest.revise.versions import GraphFiles
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 from sparql.store.embedded import EmbeddedStore
 
 
@@ -82,7 +82,7 @@ def _searchable(commit: Commit, current: Snapshot, room: Path) -> Iterator[Embed
         return
     store = EmbeddedStore(room / "searchable")
     try:
-        store.apply(commit.graph, Change(None, current.path, 0, current.triples))
+        store.apply(commit.graph, StoreChange(None, current.path, 0, current.triples))
         yield store
     finally:
         store.close()

@@ -11,7 +11,7 @@ from harvest.model import Snapshot
 from harvest.pipeline.instance import Instance
 from harvest.revise import delta as deltas
 from harvest.revise import lines
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 from sparql.store.spelling import stored
 
 _CHUNK: Final = 1 << 20
@@ -46,7 +46,7 @@ def put_right(instance: Instance, record: ProviderRecord) -> None:
             if difference.added_triples or difference.removed_triples:
                 counts = difference.removed_triples, difference.added_triples
                 with instance.changing():
-                    instance.store.apply(record.graph, Change(difference.removed, difference.added, *counts))
+                    instance.store.apply(record.graph, StoreChange(difference.removed, difference.added, *counts))
                     instance.publish()
 
 

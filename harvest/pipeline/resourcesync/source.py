@@ -18,7 +18,7 @@ from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import About, Dataset, Description, Finding, Limits, Provider, Validators
 from harvest.pipeline.instance import Instance
-from harvest.pipeline.resourcesync.walk import ACCEPT, Answer, Ask, BrokenList, Walked, walk
+from harvest.pipeline.resourcesync.walk import ACCEPT, Ask, BrokenList, ListAnswer, Walked, walk
 from harvest.wash import process
 from sparql.rdf import by_extension, by_media_type
 
@@ -176,11 +176,11 @@ class Plainly(Ask):
         self._client = client
         self._folder = folder
 
-    def __call__(self, url: str, *, whole: bool = False, accept: str = ACCEPT) -> Answer:
+    def __call__(self, url: str, *, whole: bool = False, accept: str = ACCEPT) -> ListAnswer:
         """As `Ask`."""
         fetched = self._client.get(url, limits=LIMITS, accept=accept, into=self._folder)
         assert fetched.path is not None
-        return Answer(fetched.capture.final_url, fetched.path, fetched.http[-1].headers)
+        return ListAnswer(fetched.capture.final_url, fetched.path, fetched.http[-1].headers)
 
 
 class Conditionally(Ask):
@@ -197,7 +197,7 @@ class Conditionally(Ask):
         self._provider = provider
         self._forced = forced
 
-    def __call__(self, url: str, *, whole: bool = False, accept: str = ACCEPT) -> Answer:
+    def __call__(self, url: str, *, whole: bool = False, accept: str = ACCEPT) -> ListAnswer:
         """As `Ask`."""
         instance = self._instance
         instance.check_stopping()
@@ -214,4 +214,4 @@ class Conditionally(Ask):
         headers = fetched.http[-1].headers if fetched.http else ()
         is_known = known is not None and known.digest == capture.digest
         path = instance.content.path(capture.digest)
-        return Answer(capture.final_url, path, headers, capture.media_type, is_known)
+        return ListAnswer(capture.final_url, path, headers, capture.media_type, is_known)

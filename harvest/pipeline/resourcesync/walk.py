@@ -43,7 +43,7 @@ _LISTS: Final = (Capability.RESOURCE_LIST, Capability.CHANGE_LIST)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ListAnswer:
     """
     An answered request.
 
@@ -65,7 +65,7 @@ class Answer:
 class Ask(Protocol):
     """Asks for a document."""
 
-    def __call__(self, url: str, *, whole: bool = False, accept: str = ACCEPT) -> Answer:
+    def __call__(self, url: str, *, whole: bool = False, accept: str = ACCEPT) -> ListAnswer:
         """
         The document at an address, as it is now; `whole` asks for all headers too, which a 304 may lack.
 
@@ -132,7 +132,7 @@ class _Walk:
     def __init__(self, url: str, ask: Ask) -> None:
         self._start = url
         self._ask = ask
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, ListAnswer] = {}
         self._broken: list[BrokenList] = []
 
     def walked(self) -> Walked:
@@ -291,7 +291,7 @@ class _Walk:
         answer = self._answer(url)
         return read_document(answer.path, answer.url)
 
-    def _answer(self, url: str) -> Answer:
+    def _answer(self, url: str) -> ListAnswer:
         if url not in self._answers:
             if len(self._answers) >= MOST_DOCUMENTS:
                 message = f"{self._start} leads to more than {MOST_DOCUMENTS} documents; name one capability list of it"

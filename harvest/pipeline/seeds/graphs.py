@@ -10,7 +10,7 @@ from harvest.model import Status
 from harvest.model.seeds import GRAPHS
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.seeds import seed_metadata
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 
 
 def load(instance: Instance, hash: str) -> list[str]:
@@ -98,7 +98,7 @@ def _fill(instance: Instance, documents: Sequence[DocumentRecord]) -> None:
         assert document.graph is not None
         instance.store.drop(document.graph)
         path, triples = instance.content.path(document.hash), document.statements or 0
-        instance.store.apply(document.graph, Change(None, path, 0, triples, path))
+        instance.store.apply(document.graph, StoreChange(None, path, 0, triples, path))
 
 
 def _clean(instance: Instance, hash: str) -> Iterator[DocumentRecord]:

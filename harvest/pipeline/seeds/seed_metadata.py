@@ -11,7 +11,7 @@ from harvest.ledger import DocumentRecord
 from harvest.pipeline.instance import Instance
 from harvest.publish.provenance import n_quads
 from harvest.publish.seed_facts import Fact, SeedFacts
-from sparql.store.base import Change
+from sparql.store.base import StoreChange
 
 PIECE: Final = 20_000
 """
@@ -62,7 +62,7 @@ def _replace(instance: Instance, facts: Sequence[Fact]) -> None:
     with instance.room() as room, instance.writing:
         old = set(instance.store.describe(graph, subjects))
         removed, added = sorted(old - new), sorted(new - old)
-        change = Change(_file(room / "old", removed), _file(room / "new", added), len(removed), len(added))
+        change = StoreChange(_file(room / "old", removed), _file(room / "new", added), len(removed), len(added))
         instance.store.apply(graph, change)
 
 

@@ -29,7 +29,7 @@ _QUOTE: Final = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;"}
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ListLink:
     """
     An `rs:ln`.
 
@@ -45,7 +45,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ListItem:
     """
     A `url` of a list.
 
@@ -59,11 +59,11 @@ class Item:
     loc: str
     lastmod: datetime | None = None
     md: Mapping[str, str] = field(default_factory=dict)
-    links: tuple[Link, ...] = ()
+    links: tuple[ListLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ListHead:
     """
     What stands before the items.
 
@@ -75,7 +75,7 @@ class Head:
 
     capability: Capability
     md: Mapping[str, str] = field(default_factory=dict)
-    links: tuple[Link, ...] = ()
+    links: tuple[ListLink, ...] = ()
 
 
 def seconds(moment: datetime) -> str:
@@ -98,7 +98,9 @@ Put = Callable[[Path, bytes], None]
 """Writes a document in its place."""
 
 
-def write_list(target: Path, address: str, head: Head | None, items: Iterable[Item], put: Put = put) -> list[Path]:
+def write_list(
+    target: Path, address: str, head: ListHead | None, items: Iterable[ListItem], put: Put = put
+) -> list[Path]:
     """
     Write a list to `target`, which ends in .xml and is found at `address`, in as many parts as it takes.
 
@@ -120,7 +122,7 @@ def write_list(target: Path, address: str, head: Head | None, items: Iterable[It
         part = _part(head, address, body, last=following is None)
         put(path, _document("urlset", part, body.data))
         written.append(path)
-        entry = Item(f"{address.removesuffix('.xml')}{number}.xml", md=part.md if part else {})
+        entry = ListItem(f"{address.removesuffix('.xml')}{number}.xml", md=part.md if part else {})
         parts.append(_entry("sitemap", entry))
         if following is None:
             break
@@ -138,17 +140,17 @@ class _Body:
     until: str = ""
 
 
-def _part(head: Head | None, address: str, body: _Body, *, last: bool) -> Head | None:
+def _part(head: ListHead | None, address: str, body: _Body, *, last: bool) -> ListHead | None:
     """The head of one of several lists; the last part of a list of changes is open as the whole is."""
     if head is None:
         return None
     md = dict(head.md)
     if head.capability is Capability.CHANGE_LIST:
         md |= {"from": body.since} if last else {"from": body.since, "until": body.until}
-    return Head(head.capability, md, (*head.links, Link(Relation.INDEX, address)))
+    return ListHead(head.capability, md, (*head.links, ListLink(Relation.INDEX, address)))
 
 
-def _bodies(items: Iterable[Item]) -> Iterator[_Body]:
+def _bodies(items: Iterable[ListItem]) -> Iterator[_Body]:
     parts: list[bytes] = []
     size, since = 0, ""
     for item in items:
@@ -164,7 +166,7 @@ def _bodies(items: Iterable[Item]) -> Iterator[_Body]:
         yield _Body(b"".join(parts), since)
 
 
-def _document(root: str, head: Head | None, body: bytes) -> bytes:
+def _document(root: str, head: ListHead | None, body: bytes) -> bytes:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>\n', f'<{root} xmlns="{SITEMAP}"']
     if head is None:
         lines.append(">\n")
@@ -174,14 +176,14 @@ def _document(root: str, head: Head | None, body: bytes) -> bytes:
     return b"".join(("".join(lines).encode(), body, f"</{root}>\n".encode()))
 
 
-def _entry(name: str, item: Item) -> bytes:
+def _entry(name: str, item: ListItem) -> bytes:
     modified = "" if item.lastmod is None else f"    <lastmod>{seconds(item.lastmod)}</lastmod>\n"
     md = f"    <rs:md{_attributes(item.md)}/>\n" if item.md else ""
     links = "".join([_link(link, "    ") for link in item.links])
     return f"  <{name}>\n    <loc>{_escaped(item.loc)}</loc>\n{modified}{md}{links}  </{name}>\n".encode()
 
 
-def _link(link: Link, indent: str) -> str:
+def _link(link: ListLink, indent: str) -> str:
     first = f'rel="{_escaped(link.rel)}" href="{_escaped(link.href)}"'
     return f"{indent}<rs:ln {first}{_attributes(link.attributes)}/>\n"
 

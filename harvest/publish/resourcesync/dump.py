@@ -19,7 +19,7 @@ from zipfile import ZIP64_LIMIT, ZIP_DEFLATED, ZipFile, ZipInfo
 
 from harvest.model.resourcesync import MEDIA_TYPE, Capability, Relation
 from harvest.publish.resourcesync.dataset import DATASET, DatasetFile, digest
-from harvest.publish.resourcesync.documents import Head, Item, Link, instant, write_list
+from harvest.publish.resourcesync.documents import ListHead, ListItem, ListLink, instant, write_list
 from harvest.publish.resourcesync.lists import CAPABILITIES, DUMP, N_QUADS, FeedAddresses
 
 PACKED: Final = "resourcedump.zip"
@@ -40,16 +40,16 @@ def write_dump(folder: Path, addresses: FeedAddresses, dataset: DatasetFile, at:
     Raises:
         OSError: The disk is full.
     """
-    up = (Link(Relation.UP, addresses(CAPABILITIES)),)
+    up = (ListLink(Relation.UP, addresses(CAPABILITIES)),)
     times = {"at": instant(at), "completed": instant(at)}
     facts = {"hash": f"sha-256:{dataset.sha256}", "length": str(dataset.bytes), "type": N_QUADS, "path": f"/{_MEMBER}"}
-    head = Head(Capability.RESOURCE_DUMP_MANIFEST, times, up)
-    manifest = write_list(folder / MANIFEST, addresses(MANIFEST), head, [Item(addresses(DATASET), at, facts)])
+    head = ListHead(Capability.RESOURCE_DUMP_MANIFEST, times, up)
+    manifest = write_list(folder / MANIFEST, addresses(MANIFEST), head, [ListItem(addresses(DATASET), at, facts)])
     packed = _pack(folder, at)
     facts = {"type": ZIP, "hash": f"sha-256:{digest(packed)}", "length": str(packed.stat().st_size)} | times
-    contents = Link(Relation.CONTENTS, addresses(MANIFEST), {"type": MEDIA_TYPE})
-    item = Item(addresses(PACKED), at, facts, (contents,))
-    lists = write_list(folder / DUMP, addresses(DUMP), Head(Capability.RESOURCE_DUMP, times, up), [item])
+    contents = ListLink(Relation.CONTENTS, addresses(MANIFEST), {"type": MEDIA_TYPE})
+    item = ListItem(addresses(PACKED), at, facts, (contents,))
+    lists = write_list(folder / DUMP, addresses(DUMP), ListHead(Capability.RESOURCE_DUMP, times, up), [item])
     return [*manifest, packed, *lists]
 
 

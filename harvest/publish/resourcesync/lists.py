@@ -16,10 +16,10 @@ from typing import Final
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, serialize
 
 from harvest.model import About
-from harvest.model.resourcesync import MEDIA_TYPE, Capability, Change, Relation
+from harvest.model.resourcesync import MEDIA_TYPE, Capability, ChangeKind, Relation
 from harvest.publish.description import moment, origin
 from harvest.publish.resourcesync.dataset import DATASET, DatasetFile
-from harvest.publish.resourcesync.documents import Head, Item, Link, instant, write_list
+from harvest.publish.resourcesync.documents import ListHead, ListItem, ListLink, instant, write_list
 from sparql.rdf import DCTERMS, NQUD, PREFIXES, RDF, VOID
 
 CAPABILITIES: Final = "capabilitylist.xml"
@@ -85,25 +85,25 @@ class ListedChange:
     baseline: bool = False
 
 
-def described_by(addresses: FeedAddresses) -> Link:
+def described_by(addresses: FeedAddresses) -> ListLink:
     """The link from a list of capabilities, or to it, to what describes the dataset."""
-    return Link(Relation.DESCRIBED_BY, addresses(DESCRIPTION), {"type": RDF_XML})
+    return ListLink(Relation.DESCRIBED_BY, addresses(DESCRIPTION), {"type": RDF_XML})
 
 
 def write_capabilities(folder: Path, addresses: FeedAddresses, *, has_dump: bool) -> list[Path]:
     """Write the list of capabilities."""
     kinds = [(RESOURCES, Capability.RESOURCE_LIST), (CHANGES, Capability.CHANGE_LIST)]
     kinds += [(DUMP, Capability.RESOURCE_DUMP)] if has_dump else []
-    items = (Item(addresses(file), md={"capability": kind, "type": MEDIA_TYPE}) for file, kind in kinds)
-    links = described_by(addresses), Link(Relation.UP, addresses.source)
-    head = Head(Capability.CAPABILITY_LIST, links=links)
+    items = (ListItem(addresses(file), md={"capability": kind, "type": MEDIA_TYPE}) for file, kind in kinds)
+    links = described_by(addresses), ListLink(Relation.UP, addresses.source)
+    head = ListHead(Capability.CAPABILITY_LIST, links=links)
     return write_list(folder / CAPABILITIES, addresses(CAPABILITIES), head, items)
 
 
 def write_resources(folder: Path, addresses: FeedAddresses, dataset: DatasetFile, at: datetime) -> list[Path]:
     """Write the list of resources: the dataset."""
-    head = Head(Capability.RESOURCE_LIST, {"at": instant(at), "completed": instant(at)}, _up(addresses))
-    item = Item(addresses(DATASET), at, _md(dataset))
+    head = ListHead(Capability.RESOURCE_LIST, {"at": instant(at), "completed": instant(at)}, _up(addresses))
+    item = ListItem(addresses(DATASET), at, _md(dataset))
     return write_list(folder / RESOURCES, addresses(RESOURCES), head, [item])
 
 
@@ -121,32 +121,32 @@ def write_changes(
     Only of the last one the dataset is still there, with a digest of it.
     """
     since = instant(datetime.fromisoformat(changes[0].at))
-    head = Head(Capability.CHANGE_LIST, {"from": since}, _up(addresses))
+    head = ListHead(Capability.CHANGE_LIST, {"from": since}, _up(addresses))
     items = _changes(addresses, dataset, changes, begins=begins)
     return write_list(folder / CHANGES, addresses(CHANGES), head, items)
 
 
 def _changes(
     addresses: FeedAddresses, dataset: DatasetFile, changes: Sequence[ListedChange], *, begins: bool
-) -> Iterator[Item]:
+) -> Iterator[ListItem]:
     for number, change in enumerate(changes):
         at = datetime.fromisoformat(change.at)
-        kind = Change.CREATED if begins and number == 0 else Change.UPDATED
+        kind = ChangeKind.CREATED if begins and number == 0 else ChangeKind.UPDATED
         md = {"change": str(kind), "datetime": instant(at)}
         if number == len(changes) - 1:
             md |= _md(dataset)
         facts = {"type": NQUD, "hash": f"sha-256:{change.sha256}", "length": str(change.length)}
         address = addresses.baseline(change.n) if change.baseline else addresses.change(change.n)
-        patch = Link(Relation.PATCH, address, facts)
-        yield Item(addresses(DATASET), at, md, (patch,))
+        patch = ListLink(Relation.PATCH, address, facts)
+        yield ListItem(addresses(DATASET), at, md, (patch,))
 
 
 def _md(dataset: DatasetFile) -> dict[str, str]:
     return {"hash": f"sha-256:{dataset.sha256}", "length": str(dataset.bytes), "type": N_QUADS}
 
 
-def _up(addresses: FeedAddresses) -> tuple[Link, ...]:
-    return (Link(Relation.UP, addresses(CAPABILITIES)),)
+def _up(addresses: FeedAddresses) -> tuple[ListLink, ...]:
+    return (ListLink(Relation.UP, addresses(CAPABILITIES)),)
 
 
 def description(

@@ -21,7 +21,7 @@ from typing import Final
 from harvest.errors import DamageError
 from harvest.model.resourcesync import MEDIA_TYPE, Capability, Relation
 from harvest.publish import checksums
-from harvest.publish.resourcesync.documents import Head, Item, Link, write_list
+from harvest.publish.resourcesync.documents import ListHead, ListItem, ListLink, write_list
 from harvest.publish.resourcesync.lists import CAPABILITIES, RESOURCES, SOURCE, FeedAddresses, described_by
 
 ROBOTS: Final = "robots.txt"
@@ -77,19 +77,21 @@ def site_damages(folder: Path) -> Iterator[DamageError]:
 
 
 def _write_source(folder: Path, base_url: str, providers: Sequence[FedProvider]) -> list[Path]:
-    links = (Link(Relation.DESCRIBED_BY, f"{base_url}/.well-known/void", {"type": "text/turtle"}),)
+    links = (ListLink(Relation.DESCRIBED_BY, f"{base_url}/.well-known/void", {"type": "text/turtle"}),)
     items = (_capabilities(FeedAddresses(base_url, provider.name)) for provider in providers)
     address = f"{base_url}/resourcesync/{SOURCE}"
-    return write_list(folder / SOURCE, address, Head(Capability.DESCRIPTION, links=links), items, checksums.describe)
+    return write_list(
+        folder / SOURCE, address, ListHead(Capability.DESCRIPTION, links=links), items, checksums.describe
+    )
 
 
-def _capabilities(addresses: FeedAddresses) -> Item:
+def _capabilities(addresses: FeedAddresses) -> ListItem:
     md = {"capability": str(Capability.CAPABILITY_LIST), "type": MEDIA_TYPE}
-    return Item(addresses(CAPABILITIES), md=md, links=(described_by(addresses),))
+    return ListItem(addresses(CAPABILITIES), md=md, links=(described_by(addresses),))
 
 
 def _write_sitemap(folder: Path, base_url: str, providers: Sequence[FedProvider]) -> list[Path]:
-    pages = (Item(f"{base_url}/providers/{provider.name}", provider.at) for provider in providers)
+    pages = (ListItem(f"{base_url}/providers/{provider.name}", provider.at) for provider in providers)
     return write_list(folder / SITEMAP, f"{base_url}/resourcesync/{SITEMAP}", None, pages, checksums.describe)
 
 
