@@ -6,6 +6,11 @@ of a root is the least of its types. A root that is the only one of its kind is 
 named by the kind and the first of its statements that no other of them makes: objects that are IRIs come before words,
 and words before numbers and dates, which change more often. Roots without such a statement, and roots of which there
 are many, as lone records are, are named by their content.
+
+An edit never renames what is below another root that stays. Of roots with 39 lines each, edited one at a time, as many
+lines went and came for 3, 20 and 100 roots: 1 where the statement does not name the root, 4 where it is of a record,
+39 where it names the root, or where only what is below distinguishes the roots; of 101 and of 500 roots always 39. The
+101st root of a kind renames those that were there.
 """
 
 from __future__ import annotations
