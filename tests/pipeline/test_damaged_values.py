@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harvest.errors import LedgerError, StorageError
+from harvest.errors import LedgerDamage, LedgerError, StorageError
 from harvest.ledger import Database
 from harvest.pipeline import Harvester, opened
 from harvest.service.orders import execute
@@ -76,6 +76,25 @@ def test_a_flipped_bit_anywhere_is_found_or_changes_nothing(harvested: Temporary
         for ending in ("-wal", "-shm"):
             Path(f"{flipped}{ending}").unlink(missing_ok=True)
     assert found > FLIPS / 2
+
+
+def test_the_name_of_a_table_that_is_damaged_is_found(harvested: TemporaryInstance) -> None:
+    """The sums are not made anew over it, though there is none of a table of that name."""
+    harvested.close()
+    path = harvested.settings.layout.ledger
+    with closing(sqlite3.connect(path)) as ledger:
+        ledger.execute("PRAGMA writable_schema = ON")
+        ledger.execute(
+            "UPDATE sqlite_schema SET sql = replace(sql, 'TABLE note', 'TABLE notf'), name = 'notf',"
+            " tbl_name = 'notf' WHERE name = 'note'"
+        )
+        ledger.execute(
+            "UPDATE sqlite_schema SET tbl_name = 'notf', sql = replace(sql, 'ON note', 'ON notf')"
+            " WHERE tbl_name = 'note'"
+        )
+        ledger.commit()
+    with closing(Database(path)) as database, pytest.raises(LedgerDamage):
+        database.check()
 
 
 def test_a_value_flipped_under_a_running_instance_is_found_and_mended(
