@@ -105,7 +105,7 @@ def test_subjects_of_a_change_come_in_the_order_of_a_version(tmp_path: Path) -> 
     lines = ["-<a> <p> <o> .", "-<c> <p> <o> .", "+<a-b> <p> <o> .", "+<a> <p> <n> .", "+<a> <p> <o2> ."]
     file.write_bytes(gzip.compress("\n".join(sorted(lines[:2]) + sorted(lines[2:])).encode() + b"\n"))
     assert list(ldes._changed(file)) == [
-        ldes.Change(b"<a-b> ", 1, 0),
-        ldes.Change(b"<a> ", 2, 1),
-        ldes.Change(b"<c> ", 0, 1),
+        ldes.StreamChange(b"<a-b> ", 1, 0),
+        ldes.StreamChange(b"<a> ", 2, 1),
+        ldes.StreamChange(b"<c> ", 0, 1),
     ]
