@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -129,6 +131,30 @@ def test_the_list_can_be_edited_beside_a_running_instance(seeds: Command) -> Non
         assert seeds("remove", url).exit_code == 0
 
 
+def test_entries_of_archives_count(seeds: Command) -> None:
+    """Those of the latest download alone, at any depth, with `--state` those in it."""
+    with serving() as provider:
+        inner = archive({"b.nt": "<http://x/b> <http://x/p> <http://x/b> .\n"})
+        url = provider.put("/all.zip", archive({"a.nt": "<http://x/a> <http://x/p> <http://x/b> .\n", "in.zip": inner}))
+        assert seeds("add", url).exit_code == 0
+        for _ in range(2):
+            assert seeds("run", url).exit_code == 0
+            assert "1 seeds, 0 of them relative, 0 from sitemaps\n3 entries of archives" in seeds("list").stdout
+        assert "2 entries of archives" in seeds("list", "--state", "parsed").stdout
+        assert "1 entries of archives" in seeds("list", "--state", "depleted").stdout
+        assert seeds("remove", url).exit_code == 0
+        assert "0 entries of archives" in seeds("list").stdout
+
+
+def archive(files: dict[str, str | bytes]) -> bytes:
+    """A ZIP file of these."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as writer:
+        for name, content in files.items():
+            writer.writestr(name, content)
+    return made.getvalue()
+
+
 def test_a_sitemap_fills_the_list(seeds: Command) -> None:
     """Its `changefreq` is the interval, and a later `lastmod` makes a seed stale that was downloaded."""
     page = "<url><loc>{}</loc><lastmod>{}</lastmod><changefreq>weekly</changefreq></url>"
@@ -146,6 +172,9 @@ def test_a_sitemap_fills_the_list(seeds: Command) -> None:
         assert (result.exit_code, "2 added, 0 known" in result.stdout) == (0, True)
         found = {item["uri"]: item["interval"] for item in json.loads(seeds("list", "--json").stdout)}
         assert found == {url: 7 * 86400, f"{provider.url}/d.nt": 100 * 86400}
+        listed = seeds("list").stdout
+        assert "2 seeds, 0 of them relative, 2 from sitemaps" in listed and "\n0 entries of archives" in listed
+        assert {item["sitemap"] for item in json.loads(seeds("list", "--json").stdout)} == {index}
         assert seeds("run", url).exit_code == 0
         assert json.loads(seeds("import", "--sitemap", sitemap, "--json").stdout)["outdated"] == 0
         provider.put("/s.xml", f"{head}{page.format(url, '2099-01-01')}</urlset>", "text/xml")

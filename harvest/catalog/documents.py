@@ -40,6 +40,7 @@ def seed_report(seed: SeedRecord, now: datetime) -> SeedReport:
         download=seed.download,
         failures=seed.failures,
         retry_at=seed.retry_at,
+        sitemap=None if seed.sitemap is None else public(seed.sitemap),
     )
 
 

@@ -33,7 +33,7 @@ class SeedCatalog:
         seeds = self._ledger.seeds
         found = seeds.page(state, listed=False, limit=PAGE, offset=PAGE * (page - 1))
         counts = seeds.counts(listed=False)
-        relative = counts.pop("relative")
+        relative, entries = counts.pop("relative"), seeds.entries(listed=False)
         total = counts.get(state, 0) if state else sum(counts.values())
         return SeedList(
             seeds=tuple(self._seed(seed) for seed in found),
@@ -43,6 +43,8 @@ class SeedCatalog:
             total=total,
             states={status.value: counts[status] for status in Status if status in counts},
             relative=relative,
+            from_sitemaps=seeds.from_sitemaps(listed=False),
+            entries={status.value: entries[status] for status in Status if status in entries},
         )
 
     def get(self, hash: str, page: int = 1) -> SeedPage | DocumentPage | None:

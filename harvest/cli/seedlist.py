@@ -114,6 +114,8 @@ def register_sitemap(settings: Settings, url: str, interval: float | None) -> di
         part = register(settings, uris, INTERVALS.get(wanted or "") if interval is None else interval)
         for name in ("added", "known", "relative", "refused", "relatives", "refusals"):
             setattr(report, name, getattr(report, name) + part[name])
+    hashes = [seed_hash(uri) for uri, _, _ in found if unusable(uri) is None]
+    _ledger(settings).seeds.set_sitemap(hashes, url)
     changes = [(seed_hash(uri), lastmod) for uri, _, lastmod in found if lastmod is not None]
     return asdict(report) | {"outdated": _ledger(settings).seeds.set_changed(changes)}
 
@@ -131,6 +133,12 @@ def listed(settings: Settings, state: str | None) -> Iterator[SeedReport]:
     while page := ledger.seeds.page(state, limit=BATCH, offset=offset):
         yield from (seed_report(seed, now) for seed in page)
         offset += len(page)
+
+
+def entries(settings: Settings, state: str | None) -> int:
+    """How many entries of archives the latest downloads of the seeds in the list have; with `state`, those in it."""
+    found = _ledger(settings).seeds.entries()
+    return sum(found.values()) if state is None else found.get(state, 0)
 
 
 def remove(settings: Settings, uri: str) -> None:

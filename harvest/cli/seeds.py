@@ -96,13 +96,15 @@ def _report(report: Mapping[str, Any], as_json: bool, what: str) -> None:
 @configured
 def list_(state: str | None, config: Path | None, as_json: bool) -> None:
     """List the seeds with their states."""
-    from harvest.cli.seedlist import listed
+    from harvest.cli.seedlist import entries, listed
 
-    found = listed(settings_of(config), state)
+    settings = settings_of(config)
+    found = listed(settings, state)
     if as_json:
         print_list(map(to_json, found))
     else:
         _show_listed(found)
+        click.echo(f"{entries(settings, state):,} entries of archives in their latest downloads")
 
 
 @seeds.command()
@@ -161,15 +163,16 @@ def _show_added(report: Mapping[str, Any], what: str) -> None:
 
 def _show_listed(seeds: Iterable[SeedReport]) -> None:
     """One line a seed: its hash, its state, when it was last downloaded, its URI; and how many there are."""
-    number = relative = 0
+    number = relative = sitemaps = 0
     for seed in seeds:
         number += 1
         relative += seed.relative
+        sitemaps += seed.sitemap is not None
         when = iso(seed.processed)[:16] if seed.processed else "-"
         note = " (relative)" if seed.relative else " (stale)" if seed.stale else ""
         # Not by rich: it takes 10 s for 100,000 lines.
         click.echo(f"{seed.hash}  {seed.status:<12} {when:<16}  {seed.uri}{note}")
-    click.echo(f"{number:,} seeds, {relative:,} of them relative")
+    click.echo(f"{number:,} seeds, {relative:,} of them relative, {sitemaps:,} from sitemaps")
 
 
 def _show_results(answer: Mapping[str, Any]) -> None:

@@ -142,4 +142,8 @@ MIGRATIONS: Final = (
         sum INTEGER NOT NULL            -- of the hashes of its rows, modulo 2^62
     ) STRICT;
     """,
+    """
+    ALTER TABLE seed ADD COLUMN sitemap TEXT; -- address of the sitemap that listed it last, or NULL
+    CREATE INDEX document_entry ON document(seed, download, status) WHERE name IS NOT NULL;
+    """,
 )

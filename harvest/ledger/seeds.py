@@ -16,7 +16,7 @@ from harvest.model.seeds import is_relative, seed_hash
 _STALE = "listed AND NOT relative AND stale_at < ?"
 _FIELDS = (
     "hash, uri, relative, listed, provider, added, interval, status, download, processed, failures, retry_at,"
-    " stale_at = '' AND processed IS NOT NULL AS outdated"
+    " stale_at = '' AND processed IS NOT NULL AS outdated, sitemap"
 )
 
 
@@ -39,6 +39,7 @@ class SeedRecord:
         failures: Tries in a row that failed.
         retry_at: Not to be tried before, or None.
         outdated: Whether it is known to have changed since it was downloaded.
+        sitemap: Address of the sitemap that listed it last, or None.
 
     Source: LOD Laundromat 2, "Adding a seedpoint".
     """
@@ -56,6 +57,7 @@ class SeedRecord:
     failures: int
     retry_at: datetime | None
     outdated: bool = False
+    sitemap: str | None = None
 
 
 class Seeds:
@@ -187,6 +189,29 @@ class Seeds:
             for hash in hashes:
                 db.execute("UPDATE seed SET interval = ? WHERE hash = ?", (interval, hash))
                 _set_stale(db, hash)
+
+    def set_sitemap(self, hashes: Iterable[str], sitemap: str) -> None:
+        """File which sitemap lists these seeds."""
+        with self.database.transaction() as db:
+            db.executemany("UPDATE seed SET sitemap = ? WHERE hash = ?", ((sitemap, hash) for hash in hashes))
+
+    def from_sitemaps(self, status: str | None = None, *, listed: bool = True) -> int:
+        """How many of the seeds that `page` gives from a sitemap listed."""
+        where, values = _filter(status, listed)
+        named = f"{where} AND" if where else "WHERE"
+        row = self.database.row(f"SELECT count(*) AS n FROM seed {named} sitemap IS NOT NULL", *values)
+        assert row is not None
+        return int(row["n"])
+
+    def entries(self, *, listed: bool = True) -> dict[str, int]:
+        """How many entries of archives, at any depth, the latest downloads of seeds have, by the entries' state."""
+        rows = self.database.rows(
+            # In this order, so that seeds without archives cost nothing.
+            "SELECT document.status, count(*) AS n FROM document CROSS JOIN seed"
+            " ON seed.hash = document.seed AND seed.download = document.download"
+            f" WHERE document.name IS NOT NULL {'AND listed' if listed else ''} GROUP BY document.status"
+        )
+        return {str(row["status"]): int(row["n"]) for row in rows}
 
     def set_changed(self, changes: Iterable[tuple[str, datetime]]) -> int:
         """

@@ -47,6 +47,7 @@ class SeedReport:
         failures: Failed downloads in a row.
         retry_at: When it is tried again after a failure, or None.
         latest: What became of its latest download, where that is asked for and there is one.
+        sitemap: Address of the sitemap that listed it last, without name and password, or None.
     """
 
     hash: str
@@ -64,6 +65,7 @@ class SeedReport:
     failures: int
     retry_at: datetime | None
     latest: LatestReport | None = field(default=None, metadata=MERGED)
+    sitemap: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ class SeedList:
         total: Seeds on all pages.
         states: How many seeds are in each state.
         relative: How many seeds are relative.
+        from_sitemaps: How many seeds a sitemap listed.
+        entries: How many entries of archives the latest downloads of seeds have, by state.
     """
 
     seeds: tuple[SeedReport, ...]
@@ -117,6 +121,8 @@ class SeedList:
     total: int
     states: Mapping[str, int]
     relative: int
+    from_sitemaps: int = 0
+    entries: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

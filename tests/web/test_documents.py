@@ -229,6 +229,14 @@ def test_the_list_is_paged_and_filtered(client: FlaskClient, made: Ledger) -> No
     assert (added["total"], {seed["status"] for seed in added["seeds"]}) == (PAGE + 2, {"added"})
     page = client.get("/documents/?state=added", headers=HTML).text
     assert "/documents/?state=added&amp;page=2" in page
+    assert (first["entries"], first["from_sitemaps"]) == (before["entries"], before["from_sitemaps"])
+    made.seeds.set_sitemap([seed_hash("http://many.example/0")], "http://me:secret@many.example/sitemap.xml")
+    counted = client.get("/documents.json").get_json()
+    assert (counted["from_sitemaps"], counted["entries"]["parsed"]) == (before["from_sitemaps"] + 1, 1)
+    page = client.get("/documents/", headers=HTML).text
+    assert "1 of them comes from sitemaps" in page and "Entries of archives in the latest downloads: 1 parsed" in page
+    record = client.get(f"/documents/{seed_hash('http://many.example/0')}.json").get_json()
+    assert record["sitemap"] == "http://many.example/sitemap.xml"
     assert "There is no page 9" in client.get("/documents/?page=9", headers=HTML).text
     assert "No document is in the state cleaned" in client.get("/documents/?state=cleaned", headers=HTML).text
 
