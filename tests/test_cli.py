@@ -70,7 +70,7 @@ def test_a_session_from_first_harvest_to_proof(harvest: Command, provider: Provi
     assert "p.nq.gz" in harvest("export").stdout
     assert "all exports are current" in harvest("export").stdout
     proof = harvest("verify")
-    assert proof.exit_code == 0 and proof.stdout.count("ok ") == 13
+    assert proof.exit_code == 0 and proof.stdout.count("ok ") == 14
 
 
 def test_status_has_the_promised_shape(harvest: Command, provider: ProviderServer) -> None:

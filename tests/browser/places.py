@@ -85,6 +85,8 @@ EXAMPLES: Final = {
     "filename": "style.css",
     "document": "changelist.xml",
     "number": "0",
+    "part": "2",
+    "page": "1",
 }
 """A value for each variable of a route."""
 

@@ -51,7 +51,7 @@ def test_graphs_are_read_from_the_graph_store(told: Any) -> None:
     ("case", "status", "message"),
     [
         ("unknown", 404, "There is no graph <http"),
-        ("write", 405, "written by harvesting alone"),
+        ("write", 405, "graphs are read here, and changed by POST"),
         ("syntax", 400, "does not parse near line 1, column 12"),
         ("update", 403, "updates are refused"),
         ("slow", 503, "longer than 0.3 s"),

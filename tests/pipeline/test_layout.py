@@ -112,7 +112,8 @@ def test_the_owners_name_all_that_an_instance_leaves_on_disk(
     of_provider, store = data.provider("p"), StoreLayout(data.store)
     assert set(of_provider.folder.iterdir()) == {of_provider.snapshot, of_provider.snapshot_of(1), of_provider.changes}
     leading = {data.resourcesync / name for name in ("sourceDescription.xml", "sitemap.xml", "robots.txt")}
-    assert set(data.resourcesync.iterdir()) == {data.feed("p"), *leading}
+    digests = {path.with_name(f"{path.name}.sha256") for path in leading}
+    assert set(data.resourcesync.iterdir()) == {data.feed("p"), *leading, *digests}
     assert list(of_provider.changes.iterdir()) == [of_provider.change(1)]
     expected = {store.lock, store.working, store.working_folder(1), store.current, store.generations}
     assert set(store.root.iterdir()) == expected

@@ -71,7 +71,7 @@ def test_the_queue_tells_what_fails_is_held_waits_and_is_harvested(busy: Tempora
 
 def test_the_queue_is_printed_for_people(busy: TemporaryInstance, capsys: pytest.CaptureFixture[str]) -> None:
     """Below the table of `harvest status`."""
-    show_queue.queue(queue(busy))
+    show_queue.queue(queue(busy), None)
     told = capsys.readouterr().out
     assert told.startswith("1 failing (the longest for 1 h 5 min), 1 held (the longest for 5 min 0 s), 3 waiting")
     assert "2 tries, the last 2026-01-01 01:00, the next 2026-01-01 01:02" in told

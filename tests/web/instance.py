@@ -107,7 +107,7 @@ class FolderCatalog:
         return _lines(path) if path.is_file() else None
 
     def status(self) -> StatusReport:
-        return StatusReport(tuple(self.providers()), 0, {}, None, 0, self.queue())
+        return StatusReport(tuple(self.providers()), 0, {}, None, None, 0, self.queue())
 
     def queue(self) -> QueueReport:
         return QueueReport((), (), (), (), {}, None, None)

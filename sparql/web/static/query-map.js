@@ -106,14 +106,14 @@ export class PlaceMap {
   }
 
   frame() {
-    this.drawing = svg("svg", { tabindex: "0", role: "img", "aria-label": this.summary(), preserveAspectRatio: "xMidYMid meet" });
+    this.drawing = svg("svg", { tabindex: "0", role: "img", "aria-label": this.description(), preserveAspectRatio: "xMidYMid meet" });
     this.drawing.classList.add("drawing");
     this.drawing.addEventListener("keydown", (event) => this.press(event));
     this.drawing.addEventListener("pointerdown", (event) => this.drag(event));
     return this.drawing;
   }
 
-  summary() {
+  description() {
     const count = this.places.length;
     if (!count) return "A map without places";
     const [west, south, east, north] = bounds(this.places);
