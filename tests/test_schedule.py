@@ -174,6 +174,7 @@ def test_an_edited_registry_takes_effect_at_the_next_tick(
     with scheduled(instance) as (harvester, _):
         register(instance, provider)
         until(lambda: versions(harvester) == 1, "the new provider's version")
+        until(lambda: "modified" in instance.settings.registry.read_text(), "the date that is written back")
         instance.register(f"p:\n  viod: {provider.url}/void.ttl\n")
         until(lambda: harvester.instance.roster.problem is not None, "the problem told")
         release(provider, 2, A2)
@@ -267,6 +268,7 @@ def test_a_provider_that_is_new_or_moved_is_looked_at_at_the_next_tick(
         until(lambda: scheduler._tick >= 2, "a few ticks")
         register(instance, provider, "interval: 7d")
         until(lambda: versions(harvester) == 1, "the harvest of the new provider")
+        until(lambda: "modified" in instance.settings.registry.read_text(), "the date that is written back")
         provider.put("/2.ttl", f"{A2} .")
         provider.describe("/moved.ttl", "2026-01-02T00:00:00Z", ["/2.ttl"], iri=f"{provider.url}/void.ttl#d")
         instance.register(f"p:\n  void: {provider.url}/moved.ttl\n  interval: 7d\n")
