@@ -16,7 +16,9 @@ from harvest.config.roster import Roster
 from harvest.config.settings import METADATA, Settings
 from harvest.errors import StoppedError
 from harvest.fetch.client import Client
+from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Ledger, ProviderRecord
+from harvest.model import Capture
 from harvest.pipeline.crawl import Crawl
 from harvest.pipeline.current import Current
 from harvest.pipeline.publishing import Publishing
@@ -98,6 +100,12 @@ class Instance:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def filed(self, url: str) -> Capture | None:
+        """What a URL gave last, if its bytes are filed."""
+        last = self.ledger.downloads.at(without_userinfo(url), None)
+        capture = last.capture if last else None
+        return capture if capture and capture.digest and self.content.holds(capture.digest) else None
 
     def whole(self, record: ProviderRecord, room: Path) -> Path:
         """The snapshot of a provider's current version, folded from its changes if need be; empty for version 0."""

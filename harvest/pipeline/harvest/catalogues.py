@@ -13,7 +13,6 @@ from typing import Final
 
 from harvest.discover.dcat import CataloguePage, describe, read_page
 from harvest.errors import DescriptionError
-from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import Capture, Description, Document, Limits, Provider, Validators
 from harvest.pipeline.harvest import verdict, washing
@@ -91,10 +90,7 @@ def gather(ask: Callable[[str], CataloguePage], url: str) -> Description:
 
 def _capture(instance: Instance, provider: Provider, url: str) -> Capture:
     """A page as it is now."""
-    last = instance.ledger.downloads.at(without_userinfo(url), None)
-    known = last.capture if last else None
-    if known is not None and not (known.digest and instance.content.holds(known.digest)):
-        known = None
+    known = instance.filed(url)
     informed = instance.crawl.activity(provider.url) if url != provider.url else None
     validators = known.validators if known else Validators()
     capture = instance.crawl.get(url, validators, LIMITS, accept=ACCEPT, informed=informed).capture

@@ -17,7 +17,6 @@ from harvest.discover.dates import read_date
 from harvest.discover.dumps import coverage_of, unusable
 from harvest.errors import DescriptionError
 from harvest.fetch.download import ACCEPT
-from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import Capture, Coverage, Dataset, Description, Finding, ListedFile, Listing, Provider, Validators
 from harvest.pipeline.instance import Instance
@@ -156,10 +155,7 @@ def _with(dataset: Dataset, dump: Dump) -> Dataset:
 
 def _capture(instance: Instance, provider: Provider, url: str) -> Capture:
     """A document as it is now."""
-    last = instance.ledger.downloads.at(without_userinfo(url), None)
-    known = last.capture if last else None
-    if known is not None and not (known.digest and instance.content.holds(known.digest)):
-        known = None
+    known = instance.filed(url)
     informed = instance.crawl.activity(provider.url) if url != provider.url else None
     validators = known.validators if known else Validators()
     capture = instance.crawl.get(url, validators, provider.limits, accept=ACCEPT, informed=informed).capture

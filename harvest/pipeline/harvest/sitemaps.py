@@ -18,7 +18,6 @@ from harvest.discover.site import describe
 from harvest.discover.sitemap import read_document, read_robots
 from harvest.discover.sitemap_items import Item, SitemapEntry
 from harvest.errors import DescriptionError
-from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import Capture, Description, Limits, Provider, Validators
 from harvest.pipeline.instance import Instance
@@ -82,11 +81,8 @@ def read(instance: Instance, provider: Provider, record: ProviderRecord, forced:
 
 def _capture(instance: Instance, provider: Provider, listed: Listed) -> Capture:
     """A sitemap as it is now."""
-    last = instance.ledger.downloads.at(without_userinfo(listed.url), None)
-    known = last.capture if last else None
-    if known is None or known.digest is None or not instance.content.holds(known.digest):
-        known = None
-    elif listed.lastmod is not None and listed.lastmod <= known.at:
+    known = instance.filed(listed.url)
+    if known and listed.lastmod is not None and listed.lastmod <= known.at:
         return known
     informed = instance.crawl.activity(provider.url) if listed.above else None
     validators = known.validators if known else Validators()

@@ -15,7 +15,6 @@ from typing import Final
 
 from harvest.discover.events import EventPage, Place, newest, read_page
 from harvest.errors import DescriptionError
-from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import Capture, Dataset, Description, Limits, ListedFile, Listing, Provider, Validators
 from harvest.pipeline.harvest.kept import Kept
@@ -179,10 +178,7 @@ class _Asking:
 
     def _capture(self, url: str) -> Capture:
         instance = self._instance
-        last = instance.ledger.downloads.at(without_userinfo(url), None)
-        known = last.capture if last else None
-        if known is not None and not (known.digest and instance.content.holds(known.digest)):
-            known = None
+        known = instance.filed(url)
         if known is not None and url in self._immutable:
             return known
         informed = instance.crawl.activity(self._provider.url) if url != self._provider.url else None

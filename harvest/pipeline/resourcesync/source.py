@@ -14,7 +14,6 @@ from harvest.discover.resourcesync.listing import DatasetLists, dataset_of_files
 from harvest.errors import DescriptionError, FetchError, WashError
 from harvest.fetch.client import Client
 from harvest.fetch.download import ACCEPT as RDF
-from harvest.fetch.wire import without_userinfo
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import About, Dataset, Description, Finding, Limits, Provider, Validators
 from harvest.pipeline.instance import Instance
@@ -201,10 +200,7 @@ class Conditionally(Ask):
         """As `Ask`."""
         instance = self._instance
         instance.check_stopping()
-        last = instance.ledger.downloads.at(without_userinfo(url), None)
-        known = last.capture if last else None
-        if known is not None and not (known.digest and instance.content.holds(known.digest)):
-            known = None
+        known = instance.filed(url)
         validators = known.validators if known and not (whole or self._forced) else Validators()
         fetched = instance.crawl.get(url, validators, LIMITS, accept=accept)
         capture = fetched.capture if fetched.capture.digest else known
