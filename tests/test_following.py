@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 import subprocess
 import sys
@@ -17,7 +18,10 @@ from click.testing import CliRunner
 
 from harvest.cli.main import main
 from harvest.config.loader import load_settings
-from harvest.errors import SettingsError
+from harvest.config.settings import HttpSettings
+from harvest.errors import DescriptionError, SettingsError
+from harvest.fetch.client import Client
+from harvest.pipeline.following.origin import Asking
 from harvest.service.following import as_replica
 from harvest.service.orders import execute
 from harvest.service.schedule import Scheduler
@@ -281,3 +285,25 @@ def test_three_in_a_chain_that_are_killed_end_the_same(tmp_path: Path) -> None:
 def test_three_in_a_long_chain_that_are_killed_end_the_same(tmp_path: Path, seed: int) -> None:
     """Whatever step each of them was in."""
     chain(tmp_path, 100 + seed, 12)
+
+
+@pytest.mark.parametrize(
+    ("name", "graph"),
+    [
+        ("../p", "http://o.example/graph/../p"),
+        ("p", "http://o.example/graph/harvest-metadata"),
+        (7, "http://o.example/7"),
+    ],
+)
+def test_an_origin_names_no_file_and_no_graph_but_those_of_its_providers(
+    tmp_path: Path, name: object, graph: str
+) -> None:
+    """Names become folders here."""
+    said = {"name": name, "graph": graph, "version": 1, "baseline": 0, "at": "2026-01-01T00:00:00+00:00"}
+    known = {"format": 1, "graph_base": "http://o.example/graph/", "providers": [said]}
+    client = Client(HttpSettings(allow_loopback=True), "http://h.example")
+    with serving() as server:
+        server.put("/follow.json", json.dumps(known), "application/json")
+        with pytest.raises(DescriptionError, match="no document of an instance that can be followed"):
+            Asking(client, server.url, tmp_path).state()
+    client.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from harvest.config.registry import NAME
 from harvest.config.settings import Settings
 from harvest.errors import DescriptionError, MismatchError
 from harvest.fetch.client import Client
@@ -111,6 +112,9 @@ class Asking:
                 )
                 for each in known["providers"]
             )
+            for each in providers:
+                if not NAME.fullmatch(each.name) or each.graph != known["graph_base"] + each.name:
+                    raise ValueError(f"no provider has the name {each.name!r} and the graph {each.graph!r}")
             return OriginState(known["graph_base"], providers)
         except (KeyError, TypeError, ValueError) as error:
             raise _strange(url, error) from error
