@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, Request, expect
+from playwright.sync_api import Locator, Page, Request, Route, expect
 from pyoxigraph import Literal, NamedNode, Quad
 
 from harvest.config.settings import Settings
@@ -163,6 +163,21 @@ def test_chosen_graphs_are_asked_alone(page: Page, instance: str) -> None:
     assert f"{urlencode({'default-graph-uri': f'{instance}/graph/tides'})}" in page.locator("#address").input_value()
     page.locator(".addTab").click()
     expect(page.get_by_label("Default graph: tides")).not_to_be_checked()
+
+
+def test_graphs_chosen_before_the_editor_stands_are_kept(page: Page) -> None:
+    """On a slow line the boxes are there long before the editor is."""
+    held: list[Route] = []
+    page.route("**/sparql/terms.json", lambda route: held.append(route))
+    with page.expect_request("**/sparql/terms.json"):
+        page.goto("/sparql")
+    page.locator("#graphs summary").click()
+    page.get_by_label("Default graph: tides").check()
+    expect(page.get_by_label("Named graph: tides")).not_to_be_checked()
+    held[0].continue_()
+    expect(page.get_by_label("Named graph: tides")).to_be_checked()
+    expect(page.get_by_label("Default graph: tides")).to_be_checked()
+    expect(page.locator("#graphs-chosen")).to_have_text(": 1 in the default graph, 1 named")
 
 
 def test_an_example_opens_in_a_tab_and_runs(page: Page, settings: Settings) -> None:

@@ -73,6 +73,14 @@ export function choose(event) {
   tellGraphs(args);
 }
 
+// What was ticked while the editor was on its way counts for the tab that is open.
+export function chooseAgain(early) {
+  for (const box of early) {
+    box.checked = !box.defaultChecked;
+    choose({ target: box });
+  }
+}
+
 // Offers the formats that the kind of the query has.
 function offer(tab) {
   const graph = ["CONSTRUCT", "DESCRIBE"].includes(tab.getYasqe().getQueryType());

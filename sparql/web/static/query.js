@@ -10,7 +10,7 @@ import { bar, boxes, form, page, plain, run, stop } from "./query-page.js";
 import { query } from "./query-sending.js";
 import { tick } from "./query-status.js";
 import { Failure, tableOf } from "./query-table.js";
-import { choose, open, shown } from "./query-tabs.js";
+import { choose, chooseAgain, open, shown } from "./query-tabs.js";
 import { loadTerms, prefixes, replaceCompleters } from "./query-terms.js";
 
 const KEPT_BYTES = 100_000;
@@ -48,6 +48,7 @@ function prepare() {
 }
 
 function start() {
+  const early = boxes.filter((box) => box.checked !== box.defaultChecked);
   prepare();
   page.yasgui = new Yasgui(document.getElementById("yasgui"), {
     persistenceId: "sparql",
@@ -68,6 +69,7 @@ function start() {
   page.yasgui.on("tabClose", () => setTimeout(() => (page.yasgui.getTab() ? shown() : page.yasgui.addTab(true))));
   shown();
   visit();
+  chooseAgain(early);
 }
 
 function visit() {
