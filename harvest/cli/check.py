@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -22,9 +22,92 @@ PARALLEL = 8
 """Descriptions asked for at once."""
 
 
-def check_offline(path: Path, settings: Settings, *, asked: bool = False) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class CheckedProvider:
     """
-    Whether a registry file would be harvested, as far as the file itself shows, and where each problem is; JSON.
+    An entry of the registry, and what would be harvested of it.
+
+    Attributes:
+        entry: As the registry has it.
+        datasets: Those that its description names; None where nobody asked for it.
+        findings: What asking showed, what stops a harvest first.
+    """
+
+    entry: Provider
+    datasets: tuple[Dataset, ...] | None = None
+    findings: tuple[Finding, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """As `harvest check --json` prints it."""
+        said = {
+            "name": self.entry.name,
+            "source": self.entry.source.value,
+            "url": self.entry.url or None,
+            "modified": _iso(self.entry.modified),
+            "enabled": self.entry.enabled,
+        }
+        if self.datasets is None:
+            return said
+        return said | {
+            "datasets": [_dataset(dataset) for dataset in self.datasets],
+            "findings": [asdict(finding) for finding in self.findings],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """
+    Whether all entries of a registry would be harvested.
+
+    Attributes:
+        registry: The file.
+        is_readable: Whether it could be read as a registry.
+        findings: What the file itself shows.
+        providers: Its entries, in its order.
+    """
+
+    registry: Path
+    is_readable: bool
+    findings: tuple[Finding, ...]
+    providers: tuple[CheckedProvider, ...]
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """Those of the file, and those of each provider."""
+        return (*self.findings, *(finding for each in self.providers for finding in each.findings))
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing stops a harvest."""
+        return self.is_readable and not any(finding.fatal for finding in self.all_findings)
+
+    @property
+    def figures(self) -> dict[str, int]:
+        """How many providers, datasets, dumps (each URL once), errors and notes."""
+        datasets = [dataset for each in self.providers for dataset in each.datasets or ()]
+        fatal = sum(finding.fatal for finding in self.all_findings)
+        return {
+            "providers": len(self.providers),
+            "datasets": len(datasets),
+            "dumps": len({url for dataset in datasets for url in dataset.dumps}),
+            "errors": fatal,
+            "notes": len(self.all_findings) - fatal,
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """As `harvest check --json` prints it."""
+        return {
+            "ok": self.ok,
+            "registry": str(self.registry),
+            "findings": [asdict(finding) for finding in self.findings],
+            "providers": [each.as_json() for each in self.providers],
+            "summary": self.figures,
+        }
+
+
+def check_offline(path: Path, settings: Settings, *, asked: bool = False) -> CheckReport:
+    """
+    Whether a registry file would be harvested, as far as the file itself shows, and where each problem is.
 
     `asked` leaves out what only asking the providers would show.
     """
@@ -35,42 +118,17 @@ def check_offline(path: Path, settings: Settings, *, asked: bool = False) -> dic
         _no_mail(path, provider) for provider in providers if not settings.notify.smtp and _wants_mail(provider)
     ]
     findings += [_unknown(path, provider) for provider in providers if not asked and _is_listed(provider)]
-    return _summed(
-        {
-            "ok": registry is not None and not any(finding.fatal for finding in findings),
-            "registry": str(path),
-            "findings": [asdict(finding) for finding in findings],
-            "providers": [_provider(provider) for provider in providers],
-        }
-    )
+    return CheckReport(path, registry is not None, tuple(findings), tuple(map(CheckedProvider, providers)))
 
 
-def check_online(path: Path, settings: Settings) -> dict[str, Any]:
-    """The same, and what would be harvested from each provider now; every dump is asked for."""
+def check_online(path: Path, settings: Settings) -> CheckReport:
+    """As `check_offline`, and what would be harvested from each provider now; every dump is asked for."""
     report = check_offline(path, settings, asked=True)
     registry, _ = check_registry(path)
     if registry is None:
         return report
     with ThreadPoolExecutor(PARALLEL) as threads:
-        looked = list(threads.map(partial(_looked, settings, registry), registry.providers))
-    report["providers"] = looked
-    report["ok"] = report["ok"] and not any(f["fatal"] for item in looked for f in item["findings"])
-    return _summed(report)
-
-
-def _summed(report: dict[str, Any]) -> dict[str, Any]:
-    """The report with its figures."""
-    datasets = [dataset for item in report["providers"] for dataset in item.get("datasets", ())]
-    findings = [*report["findings"], *(f for item in report["providers"] for f in item.get("findings", ()))]
-    fatal = sum(finding["fatal"] for finding in findings)
-    figures = {
-        "providers": len(report["providers"]),
-        "datasets": len(datasets),
-        "dumps": len({url for dataset in datasets for url in dataset["dumps"]}),
-        "errors": fatal,
-        "notes": len(findings) - fatal,
-    }
-    return report | {"summary": figures}
+        return replace(report, providers=tuple(threads.map(partial(_looked, settings, registry), registry.providers)))
 
 
 def _refusal(path: Path, provider: Provider) -> Finding | None:
@@ -105,10 +163,9 @@ def _unknown(path: Path, provider: Provider) -> Finding:
     return Finding("not-asked", message, str(path), provider.line, 1)
 
 
-def _looked(settings: Settings, registry: Registry, provider: Provider) -> dict[str, Any]:
-    entry = _provider(provider) | {"datasets": [], "findings": []}
+def _looked(settings: Settings, registry: Registry, provider: Provider) -> CheckedProvider:
     if refused(provider):
-        return entry  # it is reported with its place in the registry
+        return CheckedProvider(provider, ())  # it is reported with its place in the registry
     try:
         description = preview(settings, provider)
         findings = (*description.findings, *dumps(settings, provider, description))
@@ -116,29 +173,15 @@ def _looked(settings: Settings, registry: Registry, provider: Provider) -> dict[
             lists = [dataset.iri for dataset in description.datasets]
             findings += members_of(provider, lists, [each.name for each in registry.providers])[1]
     except HarvestError as error:
-        place = {"url": error.url, "line": error.line, "column": error.column, "excerpt": error.excerpt}
-        failure = {"kind": error.kind, "message": error.message, "fatal": True}
-        return entry | {"findings": [failure | place]}
-    return entry | {
-        "datasets": [_dataset(dataset) for dataset in description.datasets],
-        "findings": [asdict(finding) for finding in sorted(findings, key=lambda finding: not finding.fatal)],
-    }
+        place = (error.url, error.line, error.column, error.excerpt)
+        return CheckedProvider(provider, (), (Finding(error.kind, error.message, *place, fatal=True),))
+    return CheckedProvider(provider, description.datasets, tuple(sorted(findings, key=lambda each: not each.fatal)))
 
 
 def _dataset(dataset: Dataset) -> dict[str, Any]:
     said = asdict(dataset) | {"modified": _iso(dataset.modified)}
     del said["listing"], said["lastmods"]
     return said
-
-
-def _provider(provider: Provider) -> dict[str, Any]:
-    return {
-        "name": provider.name,
-        "source": provider.source.value,
-        "url": provider.url or None,
-        "modified": _iso(provider.modified),
-        "enabled": provider.enabled,
-    }
 
 
 def _iso(moment: datetime | None) -> str | None:

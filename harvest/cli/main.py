@@ -122,10 +122,10 @@ def check(registry: Path | None, online: bool, everything: bool, config: Path | 
     path = registry or settings.registry
     report = check_online(path, settings) if online else check_offline(path, settings)
     if as_json:
-        click.echo(json.dumps(report, indent=2))
+        click.echo(json.dumps(report.as_json(), indent=2))
     else:
         show.check(report, everything)
-    if not report["ok"]:
+    if not report.ok:
         sys.exit(1)
 
 

@@ -7,12 +7,16 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 
 from harvest.cli.tables import Column, Kind, table
 from sparql.reports import LEDGER, FindingReport, ProviderReport, RunReport, StepReport, VersionReport
+
+if TYPE_CHECKING:  # it imports the pipeline, which a command that prints something else does without
+    from harvest.cli.check import CheckReport
+    from harvest.model import Finding
 
 CHECKED: Final = 10
 """Datasets and findings of one provider that a check prints."""
@@ -139,28 +143,29 @@ def proofs(answer: Mapping[str, Any]) -> None:
         )
 
 
-def check(report: Mapping[str, Any], everything: bool = False) -> None:
+def check(report: CheckReport, everything: bool = False) -> None:
     """What is right and wrong with a registry: the figures first, then the first rows of each provider, or all."""
-    _summary(report["summary"], online=any("datasets" in provider for provider in report["providers"]))
-    for finding in report["findings"]:
-        place = ":".join(str(part) for part in (finding["url"], finding["line"], finding["column"]) if part)
-        message = finding["message"]
-        colour = "red" if finding["fatal"] else "yellow"
-        text = message if place and message.startswith(place) else f"{place}: {message}" if place else message
+    _summary(report.figures, online=any(each.datasets is not None for each in report.providers))
+    for finding in report.findings:
+        place = ":".join(str(part) for part in (finding.url, finding.line, finding.column) if part)
+        colour = "red" if finding.fatal else "yellow"
+        text = finding.message
+        if place and not text.startswith(place):
+            text = f"{place}: {text}"
         OUT.print(f"[{colour}]{_plain(text)}[/]", soft_wrap=True)
-    for provider in report["providers"]:
-        where = provider["url"] or "(written by SPARQL updates; nothing is fetched)"
-        OUT.print(f"[bold]{provider['name']}[/]  {provider['source']} {where}", soft_wrap=True)
-        findings, datasets = provider.get("findings", ()), provider.get("datasets", ())
-        for finding in findings if everything else findings[:CHECKED]:
-            _finding(FindingReport(**finding))
-        _more(len(findings), "finding", everything)
+    for each in report.providers:
+        where = each.entry.url or "(written by SPARQL updates; nothing is fetched)"
+        OUT.print(f"[bold]{each.entry.name}[/]  {each.entry.source.value} {where}", soft_wrap=True)
+        datasets = each.datasets or ()
+        for finding in each.findings if everything else each.findings[:CHECKED]:
+            _finding(finding)
+        _more(len(each.findings), "finding", everything)
         for dataset in datasets if everything else datasets[:CHECKED]:
-            date, dumps = dataset["modified"] or "unknown", _count(dataset["dumps"], "dump")
-            parts = f"{dataset['coverage']}, modified {date}, {dumps}"
-            OUT.print(f"  would harvest {_plain(dataset['iri'])}: {parts}", soft_wrap=True)
+            date = dataset.modified.isoformat().replace("+00:00", "Z") if dataset.modified else "unknown"
+            parts = f"{dataset.coverage.value}, modified {date}, {_count(dataset.dumps, 'dump')}"
+            OUT.print(f"  would harvest {_plain(dataset.iri)}: {parts}", soft_wrap=True)
         _more(len(datasets), "dataset", everything)
-    OUT.print("[green]the registry is good[/]" if report["ok"] else "[red]the registry is not good[/]")
+    OUT.print("[green]the registry is good[/]" if report.ok else "[red]the registry is not good[/]")
 
 
 def _summary(figures: Mapping[str, int], online: bool) -> None:
@@ -236,7 +241,7 @@ def _moment(moment: datetime | None) -> str:
     return "-" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
-def _finding(finding: FindingReport) -> None:
+def _finding(finding: FindingReport | Finding) -> None:
     place = f" (line {finding.line}, column {finding.column})" if finding.line else ""
     colour = "red" if finding.fatal else "yellow"
     OUT.print(f"  [{colour}]{finding.kind}[/]{place}: {_plain(finding.message)}", soft_wrap=True)

@@ -15,7 +15,7 @@ UPDATE: Final = "update"
 
 BROKEN_OFF: Final[dict[str, Any]] = {
     "ok": False,
-    "error": "The process that carried out the update ended; the versions of the graph tell whether it was done.",
+    "error": "The process that carried out the update ended; the versions of the graph show whether it was done.",
     "kind": "UpdateUnanswered",
     "results": [],
 }

@@ -64,7 +64,8 @@ def feed_all(instance: Instance, alone: Alone) -> None:
                 with alone(record.name):
                     _write(instance, instance.ledger.provider(record.name) or record)
             entry = exported.get(record.name)
-            if entry is not None and entry.content_sha256 == read_feed(folder).get("sha256"):
+            feed = read_feed(folder)
+            if entry is not None and feed is not None and entry.content_sha256 == feed.sha256:
                 put_packed(folder, instance.settings.exports_dir / entry.file)
         except DamageError as error:
             log.error("the feed is not written", provider=record.name, reason=error.message)

@@ -69,7 +69,7 @@ class Change(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Seen:
+class _TextRead:
     """What of a text was read: its bytes and lines, and whether one of them is neither signed nor of a diff."""
 
     bytes: int = 0
@@ -77,7 +77,7 @@ class _Seen:
     other: bool = False
 
 
-def signed_lines(stream: BinaryIO, most: int | None = None, seen: _Seen | None = None) -> Iterator[SignedLine]:
+def signed_lines(stream: BinaryIO, most: int | None = None, seen: _TextRead | None = None) -> Iterator[SignedLine]:
     """
     The lines of a diff that count, statements or not; gzip is recognised by the first bytes.
 
@@ -89,7 +89,7 @@ def signed_lines(stream: BinaryIO, most: int | None = None, seen: _Seen | None =
     Raises:
         WashError: The compressed stream is cut off or damaged, the text is longer than `most`, or a line than `LINE`.
     """
-    seen = seen or _Seen()
+    seen = seen or _TextRead()
     with _text(stream) as text:
         try:
             for line in iter(partial(text.readline, LINE), b""):
@@ -108,7 +108,7 @@ def signed_lines(stream: BinaryIO, most: int | None = None, seen: _Seen | None =
             raise WashError(message, line=seen.lines or None) from error
 
 
-def _measure(line: bytes, seen: _Seen, most: int | None) -> None:
+def _measure(line: bytes, seen: _TextRead, most: int | None) -> None:
     """Return where the text so far is within the limits."""
     if len(line) == LINE and not line.endswith(b"\n"):
         raise WashError(f"line {seen.lines} of the change has more than {LINE >> 20} MiB", line=seen.lines)
@@ -161,7 +161,7 @@ def part(source: Path, removed: Path, added: Path, most: int | None = None) -> S
     """
     counts = [0, 0]
     at = [0, 0]
-    seen = _Seen()
+    seen = _TextRead()
     with source.open("rb") as stream, removed.open("wb") as out, added.open("wb") as into:
         files = out, into
         for signed in signed_lines(stream, most, seen):

@@ -94,12 +94,10 @@ def test_a_name_that_somebody_has_is_a_finding(instance: TemporaryInstance, prov
     [finding] = instance.harvester.instance.ledger.findings("other")
     assert finding.kind == "name-clash" and "'OtherFleet' of the registry" in finding.message
     path = instance.settings.registry
-    assert check_offline(path, instance.settings)["ok"]
+    assert check_offline(path, instance.settings).ok
     online = check_online(path, instance.settings)
-    assert not online["ok"]
-    assert [each["kind"] for item in online["providers"] for each in item["findings"] if each["fatal"]] == [
-        "name-clash"
-    ]
+    assert not online.ok
+    assert [each.kind for each in online.all_findings if each.fatal] == ["name-clash"]
 
 
 def test_a_source_that_cannot_be_read_keeps_its_providers(

@@ -142,8 +142,8 @@ def _changed(job: Harvest, room: Path) -> tuple[Revision, Snapshot | None, list[
     given = given_to(job)
     washed = changes.wash(job.instance, given.documents, job.record.graph, room, given.on_report)
     given.records.washed(given.urls, washed.documents)
-    told = [n for n in range(len(given.urls)) if n not in washed.empty]
-    _judge(job, [given.documents[n] for n in told], [washed.documents[n] for n in told])
+    filled = [n for n in range(len(given.urls)) if n not in washed.empty]
+    _judge(job, [given.documents[n] for n in filled], [washed.documents[n] for n in filled])
     job.progress.step("revise")
     revision, found = changes.revise(job.instance, job.record, washed, room, origin_of(job))
     job.findings += (dataclasses.replace(finding, url=given.urls[0]) for finding in found)

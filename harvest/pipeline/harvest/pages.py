@@ -25,7 +25,7 @@ from harvest.pipeline.seeds.dump_records import DumpRecords
 GONE: Final = (404, 410)
 """Statuses of a page that is there no more."""
 
-TOLD: Final = 100
+REPORTED: Final = 100
 """Pages that failed and get a finding of their own."""
 
 
@@ -45,7 +45,7 @@ def obtain(
         FetchError: None of them can be had; the reason of the first.
         StoppedError: The instance shuts down.
     """
-    asking = _Asking(instance, provider, known)
+    asking = _PageDownloads(instance, provider, known)
     listed = list(zip(dataset.dumps, dataset.lastmods, strict=True))
     with ThreadPoolExecutor(max(1, min(len(listed), instance.client.parallel)), "page") as threads:
         found = list(threads.map(asking.page, *zip(*listed, strict=True)))
@@ -60,7 +60,7 @@ def obtain(
     return captures
 
 
-class _Asking:
+class _PageDownloads:
     """
     Pages that are asked for, in several threads.
 
@@ -109,11 +109,11 @@ class _Asking:
 def findings(instance: Instance, announcement: Announcement) -> Iterator[Finding]:
     """Which pages of an announcement were not had at their last request, and why."""
     failed = list(_failed(instance, announcement.dataset.dumps))
-    for url, reason in failed[:TOLD]:
+    for url, reason in failed[:REPORTED]:
         had = any(capture.url == url for capture in announcement.captures)
         now = "it counts as it was downloaded last" if had else "it is left out"
         yield Finding("page", f"{reason}; {now}", url)
-    if len(failed) > TOLD:
+    if len(failed) > REPORTED:
         yield Finding("more", f"{len(failed):,} pages in all were not had", announcement.dataset.iri)
 
 

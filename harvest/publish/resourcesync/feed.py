@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from isal import igzip
 from isal.igzip_lib import IsalError
@@ -90,14 +90,32 @@ class FeedSubject:
     has_dump: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class FeedIndex:
+    """
+    What `feed.json` says.
+
+    Attributes:
+        key: What the feed depends on beside the bytes of the dataset.
+        sha256: Of the dataset.
+        changes: As they are listed, oldest first.
+        files: The other documents and the dataset, by name.
+    """
+
+    key: dict[str, str | int]
+    sha256: str
+    changes: tuple[ListedChange, ...]
+    files: dict[str, DatasetFile]
+
+
 def is_current(folder: Path, base_url: str, subject: FeedSubject) -> bool:
     """Whether a feed says what it would say if it were written now, and its files stand there in their size."""
     index = read_feed(folder)
-    if index.get("key") != _key(base_url, subject) or not checksums.beside(folder / INDEX).is_file():
+    if index is None or index.key != _key(base_url, subject) or not checksums.beside(folder / INDEX).is_file():
         return False
-    if subject.digest not in (None, index["sha256"]):
+    if subject.digest not in (None, index.sha256):
         return False
-    return all(_size(folder / name) == entry["bytes"] for name, entry in index["files"].items())
+    return all(_size(folder / name) == file.bytes for name, file in index.files.items())
 
 
 def write_feed(folder: Path, base_url: str, subject: FeedSubject, snapshot: Callable[[], Path], now: datetime) -> None:
@@ -118,18 +136,13 @@ def write_feed(folder: Path, base_url: str, subject: FeedSubject, snapshot: Call
     if not subject.changes:
         raise DamageError(f"the change files of {subject.name} are gone")
     folder.mkdir(parents=True, exist_ok=True)
-    changes = _listed(read_feed(folder), subject, now)
+    before = read_feed(folder)
+    changes = _listed(before.changes if before else (), subject, now)
     dataset = put_dataset(folder, snapshot(), subject.digest)
     files = _write_lists(folder, FeedAddresses(base_url, subject.name), subject, changes, dataset)
-    entries = {path.name: {"sha256": digest(path), "bytes": path.stat().st_size} for path in files}
-    entries[DATASET] = {"sha256": dataset.sha256, "bytes": dataset.bytes}
-    index = {
-        "key": _key(base_url, subject),
-        "sha256": dataset.sha256,
-        "changes": [asdict(change) for change in changes],
-        "files": entries,
-    }
-    checksums.describe(folder / INDEX, json.dumps(index, indent=1).encode())
+    entries = {path.name: DatasetFile(digest(path), path.stat().st_size) for path in files} | {DATASET: dataset}
+    index = FeedIndex(_key(base_url, subject), dataset.sha256, tuple(changes), entries)
+    checksums.describe(folder / INDEX, json.dumps(asdict(index), indent=1).encode())
     for path in folder.iterdir():
         if path.name not in entries and not path.name.startswith(INDEX):
             path.unlink()
@@ -155,14 +168,14 @@ def _write_lists(
     ]
 
 
-def _listed(before: dict[str, Any], subject: FeedSubject, now: datetime) -> list[ListedChange]:
+def _listed(before: Sequence[ListedChange], subject: FeedSubject, now: datetime) -> list[ListedChange]:
     """
     The changes as they are listed: those of before as they were, new ones as of now, each later than the one before.
 
     A client that asks for what was listed after it last looked gets all: a version is dated when its loading begins,
     and it is listed minutes later. Where `feed.json` was lost, that date must do.
     """
-    known = {entry["n"]: ListedChange(**entry | {"file": tuple(entry["file"])}) for entry in before.get("changes", ())}
+    known = {change.n: change for change in before}
     newest = max(known, default=subject.changes[-1].n - 1)
     listed: list[ListedChange] = []
     last = datetime.min.replace(tzinfo=UTC)
@@ -196,35 +209,39 @@ def _unpacked(path: Path) -> tuple[str, int]:
     return found.hexdigest(), length
 
 
-def read_feed(folder: Path) -> dict[str, Any]:
-    """What `feed.json` says; empty where there is none, or a damaged one."""
+def read_feed(folder: Path) -> FeedIndex | None:
+    """What `feed.json` says; None where there is none, or a damaged one."""
     try:
         if checksums.differs(folder / INDEX):
-            return {}
-        found: dict[str, Any] = json.loads((folder / INDEX).read_bytes())
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return {}
-    return found
+            return None
+        found = json.loads((folder / INDEX).read_bytes())
+        changes = tuple(ListedChange(**entry | {"file": tuple(entry["file"])}) for entry in found["changes"])
+        files = {name: DatasetFile(**entry) for name, entry in found["files"].items()}
+        return FeedIndex(found["key"], found["sha256"], changes, files)
+    except (FileNotFoundError, NotADirectoryError, ValueError, LookupError, TypeError):
+        return None
 
 
 def damages(folder: Path) -> Iterator[DamageError]:
     """What is damaged or gone of a feed."""
     yield from checksums.damages(folder / INDEX)
-    for name, entry in read_feed(folder).get("files", {}).items():
+    index = read_feed(folder)
+    for name, file in (index.files if index else {}).items():
         path = folder / name
         if not path.is_file():
             yield DamageError(f"{path} is gone", url=str(path))
-        elif digest(path) != entry["sha256"]:
+        elif digest(path) != file.sha256:
             yield DamageError(f"{path} is damaged", url=str(path))
 
 
-def _key(base_url: str, subject: FeedSubject) -> dict[str, Any]:
+def _key(base_url: str, subject: FeedSubject) -> dict[str, str | int]:
     """What a feed depends on beside the bytes of the dataset."""
     about = hashlib.sha256(_description(FeedAddresses(base_url, subject.name), subject)).hexdigest()
     first = subject.changes[0].n if subject.changes else 0
-    key = {"format": FORMAT, "base_url": base_url, "version": subject.version, "first": first, "about": about}
     begins = {"baseline": first} if subject.changes and subject.changes[0].baseline else {}
-    return key | begins | ({"dump": True} if subject.has_dump else {})
+    dump = {"dump": True} if subject.has_dump else {}
+    named: dict[str, str | int] = {"base_url": base_url, "version": subject.version, "about": about}
+    return {"format": FORMAT, "first": first, **named, **begins, **dump}
 
 
 def _description(addresses: FeedAddresses, subject: FeedSubject) -> bytes:

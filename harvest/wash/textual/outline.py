@@ -88,7 +88,7 @@ class Outline:
 
 def outline(text: bytes, begin: int, end: int, token: re.Pattern[bytes]) -> Outline | None:
     """The outline of a statement between two offsets, or None where it has no subject that can be written again."""
-    walk = _Walk(text, begin, end, token)
+    walk = _TermCursor(text, begin, end, token)
     subject = walk.term()
     if subject is None or not _NAMED.match(subject):
         return None
@@ -125,7 +125,7 @@ def separators(text: bytes, begin: int, end: int, place: int = 0) -> int:
     )
 
 
-class _Walk:
+class _TermCursor:
     """A way through a statement, term by term; `at` is how far it has come."""
 
     def __init__(self, text: bytes, begin: int, end: int, token: re.Pattern[bytes]) -> None:
