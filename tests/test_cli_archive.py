@@ -136,8 +136,8 @@ def test_prune_wants_to_know_what_is_kept(harvest: Command, provider: ProviderSe
     """Without a rule it would remove all that is old; with one it tells what goes."""
     assert harvest("archive", "prune").exit_code == 2
     would = harvest("archive", "prune", "--keep-versions", "1", "--dry-run")
-    assert "1 captures would be removed" in would.stdout
-    assert "1 captures removed" in harvest("archive", "prune", "--keep-versions", "1").stdout
+    assert "1 capture would be removed" in would.stdout
+    assert "1 capture removed" in harvest("archive", "prune", "--keep-versions", "1").stdout
     assert harvest("archive", "verify").exit_code == 0
     assert harvest.json("archive", "prune", "--keep-days", "0") == []
 

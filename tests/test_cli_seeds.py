@@ -139,9 +139,9 @@ def test_entries_of_archives_count(seeds: Command) -> None:
         assert seeds("add", url).exit_code == 0
         for _ in range(2):
             assert seeds("run", url).exit_code == 0
-            assert "1 seeds, 0 of them relative, 0 from sitemaps\n3 entries of archives" in seeds("list").stdout
+            assert "1 seed, 0 of them relative, 0 from sitemaps\n3 entries of archives" in seeds("list").stdout
         assert "2 entries of archives" in seeds("list", "--state", "parsed").stdout
-        assert "1 entries of archives" in seeds("list", "--state", "depleted").stdout
+        assert "1 entry of archives" in seeds("list", "--state", "depleted").stdout
         assert seeds("remove", url).exit_code == 0
         assert "0 entries of archives" in seeds("list").stdout
 

@@ -199,6 +199,24 @@ def test_a_directory_that_was_something_else_is_refused(origin: Publisher, node:
         as_replica(replace(replica.instance.settings, follow="http://other.example"))
 
 
+@pytest.mark.parametrize("words", [("run",), ("export",), ("seeds", "add", "http://x/a"), ("seeds", "list")])
+def test_a_command_before_the_first_start_leaves_room_for_the_replica(
+    origin: Publisher, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """It is refused and makes no ledger, which the first start would take for another instance."""
+    file = tmp_path / "harvest.yaml"
+    file.write_text(
+        f"base_url: http://h.example\ndata_dir: var\nfollow: {origin.node.url}\nhttp: {{allow_loopback: true}}\n"
+    )
+    (tmp_path / "registry.yaml").write_text("{}\n")
+    found = CliRunner().invoke(main, [*words, "--config", str(file)])
+    assert found.exit_code == 1 and "`harvest serve` makes it one at its first start" in found.stderr
+    made = as_replica(load_settings(file, {}))
+    assert made.graph_base == origin.node.instance.settings.graph_base
+    later = CliRunner().invoke(main, ["seeds", "add", "http://x/b", "--config", str(file)])
+    assert later.exit_code == 1 and f"read-only replica of {origin.node.url}" in later.stderr
+
+
 def test_what_is_to_be_followed_is_an_address(tmp_path: Path) -> None:
     """Anything else is wrong use, before anything is opened."""
     file = tmp_path / "harvest.yaml"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import click
 
 from harvest.cli.command import Failed, as_json, configured, print_list, settings_of
+from harvest.cli.output import counted
 from harvest.errors import HarvestError
 from harvest.service.log import quiet_log
 from sparql.reports import to_json
@@ -142,9 +143,14 @@ def copy(target: Path, folder: Path | None, log: str | None, config: Path | None
     if as_json:
         click.echo(json.dumps(counts | {"damaged": damaged}, indent=2))
     else:
-        click.echo(f"{counts['copied']} files copied ({counts['bytes']:,} bytes), {counts['there']} were there already")
+        click.echo(
+            f"{counted(counts['copied'], 'file')} copied ({counted(counts['bytes'], 'byte')}), "
+            f"{counts['there']:,} {'was' if counts['there'] == 1 else 'were'} there already"
+        )
     if damaged:
-        raise Failed(f"{len(damaged)} files are damaged and were not copied: {', '.join(damaged[:10])}")
+        raise Failed(
+            f"{counted(len(damaged), 'file is', 'files are')} damaged and not copied: {', '.join(damaged[:10])}"
+        )
 
 
 @archive.command()
@@ -174,7 +180,7 @@ def prune(
     for item in gone:
         click.echo(f"{item['uri']}\t{item['bytes']}")
     verb = "would be removed" if dry_run else "removed"
-    click.echo(f"{len(gone)} captures {verb}, {sum(item['bytes'] for item in gone):,} bytes")
+    click.echo(f"{counted(len(gone), 'capture')} {verb}, {counted(sum(item['bytes'] for item in gone), 'byte')}")
 
 
 def _opened(folder: Path | None, log: str | None, config: Path | None) -> Archived:

@@ -95,14 +95,14 @@ def _reasons(datasets: Sequence[Mapping[str, Any]]) -> None:
         for finding in each["findings"]:
             _finding(FindingReport(**finding))
     if len(datasets) > REASONS:
-        OUT.print(f"  and {len(datasets) - REASONS} more datasets; `harvest status --json` has them all")
+        OUT.print(f"  and {counted(len(datasets) - REASONS, 'more dataset')}; `harvest status --json` has them all")
 
 
 def rebuilt(answer: Mapping[str, Any]) -> None:
     """Which versions were made again."""
     for item in answer["results"]:
         same = "[green]same[/]" if item["same"] else "[red]differs[/]"
-        OUT.print(f"[bold]{item['name']}[/]  version {item['version']}  {item['triples']} triples  {same}")
+        OUT.print(f"[bold]{item['name']}[/]  version {item['version']}  {counted(item['triples'], 'triple')}  {same}")
 
 
 def mended(answer: Mapping[str, Any]) -> None:
@@ -130,7 +130,7 @@ def compacted(answer: Mapping[str, Any]) -> None:
         first = item["baseline"] or 1
         OUT.print(
             f"{item['name']}: versions {first} to {item['version']} are kept; {item['dropped']} dropped, "
-            f"{item['bytes']:,} bytes freed"
+            f"{counted(item['bytes'], 'byte')} freed"
         )
 
 
@@ -162,7 +162,7 @@ def check(report: CheckReport, everything: bool = False) -> None:
         _more(len(each.findings), "finding", everything)
         for dataset in datasets if everything else datasets[:CHECKED]:
             date = dataset.modified.isoformat().replace("+00:00", "Z") if dataset.modified else "unknown"
-            parts = f"{dataset.coverage.value}, modified {date}, {_count(dataset.dumps, 'dump')}"
+            parts = f"{dataset.coverage.value}, modified {date}, {counted(len(dataset.dumps), 'dump')}"
             OUT.print(f"  would harvest {_plain(dataset.iri)}: {parts}", soft_wrap=True)
         _more(len(datasets), "dataset", everything)
     OUT.print("[green]the registry is good[/]" if report.ok else "[red]the registry is not good[/]")
@@ -170,20 +170,18 @@ def check(report: CheckReport, everything: bool = False) -> None:
 
 def _summary(figures: Mapping[str, int], online: bool) -> None:
     """One line with the figures of a check."""
-    parts = [f"{figures['providers']:,} provider{'s' * (figures['providers'] != 1)}"]
-    if online:
-        parts += [f"{figures[key]:,} {key if figures[key] != 1 else key[:-1]}" for key in ("datasets", "dumps")]
-    parts += [f"{figures[key]:,} {key if figures[key] != 1 else key[:-1]}" for key in ("errors", "notes")]
-    OUT.print(", ".join(parts), soft_wrap=True)
+    nouns = ("provider", *(("dataset", "dump") if online else ()), "error", "note")
+    OUT.print(", ".join(counted(figures[f"{noun}s"], noun) for noun in nouns), soft_wrap=True)
 
 
-def _count(items: Sequence[object], noun: str) -> str:
-    return f"{len(items):,} {noun}{'s' * (len(items) != 1)}"
+def counted(number: int, noun: str, many: str | None = None) -> str:
+    """A number with its noun, of which `many` is the plural where an `s` does not make it."""
+    return f"{number:,} {noun if number == 1 else many or f'{noun}s'}"
 
 
 def _more(number: int, noun: str, everything: bool) -> None:
     if number > CHECKED and not everything:
-        OUT.print(f"  and {number - CHECKED:,} more {noun}s; `--all` shows them", soft_wrap=True)
+        OUT.print(f"  and {counted(number - CHECKED, f'more {noun}')}; `--all` shows them", soft_wrap=True)
 
 
 def status(providers: Sequence[ProviderReport]) -> None:

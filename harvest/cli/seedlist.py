@@ -9,11 +9,13 @@ from itertools import islice
 from typing import Any, Final
 
 from harvest.catalog.documents import seed_report
+from harvest.config.following import check_founded
 from harvest.config.settings import Settings
 from harvest.errors import StorageError, UnknownName
 from harvest.ledger import Database, Ledger
 from harvest.model.seeds import is_relative, public, seed_hash, unusable
 from harvest.pipeline import Item, SitemapDataset, in_sitemap
+from harvest.service.following import check_replica
 from sparql.reports import SeedReport
 
 HOUR: Final = 3600.0
@@ -80,6 +82,7 @@ def register(settings: Settings, given: Iterable[tuple[int, str]], interval: flo
     `interval` is in seconds; None takes the setting for new seeds, and leaves that of known ones.
     """
     ledger, report, rest = _ledger(settings), Report(), iter(given)
+    check_replica(settings.follow, "seeds add")
     while batch := list(islice(rest, BATCH)):
         usable = []
         for number, uri in batch:
@@ -153,6 +156,7 @@ def remove(settings: Settings, uri: str) -> None:
 
 
 def _ledger(settings: Settings) -> Ledger:
+    check_founded(settings)
     try:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -12,7 +12,7 @@ import click
 from rich.markup import escape
 
 from harvest.cli.command import as_json, configured, order, print_list, settings_of
-from harvest.cli.output import OUT
+from harvest.cli.output import OUT, counted
 from harvest.config.settings import Settings
 from harvest.model import Status
 from sparql.reports import SeedReport, iso, to_json
@@ -104,7 +104,7 @@ def list_(state: str | None, config: Path | None, as_json: bool) -> None:
         print_list(map(to_json, found))
     else:
         _show_listed(found)
-        click.echo(f"{entries(settings, state):,} entries of archives in their latest downloads")
+        click.echo(f"{counted(entries(settings, state), 'entry', 'entries')} of archives in their latest downloads")
 
 
 @seeds.command()
@@ -172,14 +172,14 @@ def _show_listed(seeds: Iterable[SeedReport]) -> None:
         note = " (relative)" if seed.relative else " (stale)" if seed.stale else ""
         # Not by rich: it takes 10 s for 100,000 lines.
         click.echo(f"{seed.hash}  {seed.status:<12} {when:<16}  {seed.uri}{note}")
-    click.echo(f"{number:,} seeds, {relative:,} of them relative, {sitemaps:,} from sitemaps")
+    click.echo(f"{counted(number, 'seed')}, {relative:,} of them relative, {sitemaps:,} from sitemaps")
 
 
 def _show_results(answer: Mapping[str, Any]) -> None:
     """What became of each seed."""
     for item in answer["results"]:
         colour = "red" if item["problem"] else _COLOURS.get(item["status"], "default")
-        figures = f"  {item['statements']:,} statements" if item.get("statements") else ""
+        figures = f"  {counted(item['statements'], 'statement')}" if item.get("statements") else ""
         dropped = f", {item['dropped']:,} dropped" if item.get("dropped") else ""
         uri = escape(item.get("uri", item["hash"]))
         OUT.print(f"[{colour}]{item['status']:<12}[/] {uri}{figures}{dropped}", soft_wrap=True)

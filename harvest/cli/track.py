@@ -43,4 +43,4 @@ def _show(answer: dict[str, Any]) -> None:
         show.OUT.print(f"{answer['left']:,} more were not asked for; --most allows more")
     new = sum(item["new"] and item["hash"] is not None for item in answer["results"])
     failed = sum(item["hash"] is None for item in answer["results"])
-    show.OUT.print(f"{len(answer['results']):,} resources, {new:,} new, {failed:,} failed")
+    show.OUT.print(f"{show.counted(len(answer['results']), 'resource')}, {new:,} new, {failed:,} failed")

@@ -33,7 +33,8 @@ def _show(answer: dict[str, Any]) -> None:
     """One line: the version that was made, and what it changed."""
     for item in answer["results"]:
         if item["outcome"] == "committed":
-            did = f"version {item['version']}, +{item['added']:,} -{item['removed']:,}, {item['triples']:,} triples"
+            did = f"version {item['version']}, +{item['added']:,} -{item['removed']:,}"
         else:
-            did = f"nothing changed; version {item['version']}, {item['triples']:,} triples"
-        show.OUT.print(f"[bold]{escape(item['provider'])}[/]  {did}", soft_wrap=True)
+            did = f"nothing changed; version {item['version']}"
+        size = show.counted(item["triples"], "triple")
+        show.OUT.print(f"[bold]{escape(item['provider'])}[/]  {did}, {size}", soft_wrap=True)

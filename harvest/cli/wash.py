@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from harvest.cli.command import as_json, configured, settings_of
-from harvest.cli.output import ERR
+from harvest.cli.output import ERR, counted
 from harvest.config.loader import load_settings
 from harvest.config.settings import Settings
 from harvest.model import Part, Status
@@ -181,11 +181,11 @@ def _show(report: Mapping[str, Any]) -> None:
     """The report: the parts with what was wrong with them, then the whole."""
     for part in report["parts"]:
         _show_part(report["url"], part)
-    figures = f"{report['triples']:,} triples from {report['statements']:,} statements"
+    figures = f"{counted(report['triples'], 'triple')} from {counted(report['statements'], 'statement')}"
     if report["blank_nodes"]:
-        figures += f", {report['blank_nodes']:,} blank nodes named"
+        figures += f", {counted(report['blank_nodes'], 'blank node')} named"
     if report["dropped"]:
-        figures += f", {report['dropped']:,} statements left out (about {report['lost']:,} triples)"
+        figures += f", {counted(report['dropped'], 'statement')} left out (about {counted(report['lost'], 'triple')})"
     why = f", {report['why']}" if report["why"] else ""
     ERR.print(f"{_OUTCOMES[report['outcome']]}{why}: {figures}", soft_wrap=True)
 
@@ -196,7 +196,7 @@ def _show_part(url: str, part: Mapping[str, Any]) -> None:
     if content and content["encoding"]:
         facts.append(content["encoding"])
     if part["format"]:
-        facts.append(f"{part['statements']:,} statements")
+        facts.append(counted(part["statements"], "statement"))
     facts += [f"{count:,} {kind}" for kind, count in sorted(part["counts"].items())]
     title = "!/".join((url, *part["names"]))
     ERR.print(Text(title.removeprefix("file://"), style="bold"), Text("  " + ", ".join(facts)), sep="", soft_wrap=True)

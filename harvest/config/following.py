@@ -80,6 +80,21 @@ def check_new(settings: Settings) -> None:
         )
 
 
+def check_founded(settings: Settings) -> None:
+    """
+    Return when a data directory may be opened: where the settings name an origin, it is a replica.
+
+    Raises:
+        SettingsError: It is none yet, or was something else before.
+    """
+    if settings.follow and origin_of(settings) is None:
+        check_new(settings)
+        raise SettingsError(
+            f"{settings.data_dir} is no replica of {settings.follow} yet; `harvest serve` makes it one at its first "
+            "start; nothing was done"
+        )
+
+
 def found_replica(settings: Settings, origin: FollowedInstance) -> None:
     """Have the data directory be the replica of an origin from now on, durably."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)

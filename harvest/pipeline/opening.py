@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from harvest.archive.content import ContentStore
+from harvest.config.following import check_founded
 from harvest.config.roster import Roster
 from harvest.config.settings import Settings
 from harvest.errors import BusyError, LedgerDamage, StorageError
@@ -55,7 +56,9 @@ def opened(
         StorageError: The data directory cannot be written, or too few files may be open at once.
         LedgerError: The ledger is damaged and not to be made again, or it is of another version.
         RegistryError: The registry cannot be used.
+        SettingsError: It is to be a replica, and `harvest serve` has not made it one.
     """
+    check_founded(settings)
     allow_files()
     roster = Roster(settings.registry)
     with ExitStack() as stack:

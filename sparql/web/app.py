@@ -27,7 +27,7 @@ from sparql.web.documents import Hash, documents
 from sparql.web.downloads import downloads
 from sparql.web.endpoint import PATH, Endpoint
 from sparql.web.entities import Entities, entities
-from sparql.web.figures import ago, day, duration, first_sentence, moment, number, prose, size
+from sparql.web.figures import ago, counted, day, duration, first_sentence, moment, number, prose, size
 from sparql.web.following import following
 from sparql.web.gateway import Gateway
 from sparql.web.graphs import Graphs
@@ -156,7 +156,9 @@ def create_pages(context: Context) -> Flask:
     put_context(app.extensions, context)
     app.jinja_env.globals.update(site=context.site, limits=context.limits)
     app.jinja_env.filters.update(number=number, size=size, iso=iso, day=day, moment=moment, prose=prose)
-    app.jinja_env.filters.update(ago=ago, duration=duration, first_sentence=first_sentence, step_name=step_name)
+    app.jinja_env.filters.update(
+        ago=ago, counted=counted, duration=duration, first_sentence=first_sentence, step_name=step_name
+    )
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.register_blueprint(pages)
     app.register_blueprint(runs)

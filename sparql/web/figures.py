@@ -13,6 +13,11 @@ def number(value: int | None) -> str:
     return "\N{EN DASH}" if value is None else f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
+def counted(value: int, noun: str, many: str | None = None) -> str:
+    """A count with its noun, of which `many` is the plural where an `s` does not make it."""
+    return f"{number(value)} {noun if value == 1 else many or f'{noun}s'}"
+
+
 def size(value: int | None) -> str:
     """A number of bytes, in the unit that suits it."""
     if value is None:

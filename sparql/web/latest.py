@@ -15,7 +15,7 @@ from flask import Blueprint, Response
 
 from sparql.rdf import NQUD
 from sparql.reports import PublishedVersion, VersionPage, iso
-from sparql.web.figures import number
+from sparql.web.figures import counted, number
 from sparql.web.site import LAST_PAGE, context, data, page_number
 
 latest = Blueprint("latest", __name__)
@@ -109,7 +109,6 @@ def _title(each: PublishedVersion) -> str:
 def _text(each: PublishedVersion) -> str:
     version = each.version
     if each.is_baseline:
-        return f"The baseline, as the versions before it were dropped: {number(version.triples)} triples."
-    return (
-        f"{number(version.added)} triples added, {number(version.removed)} removed; {number(version.triples)} in all."
-    )
+        return f"The baseline, as the versions before it were dropped: {counted(version.triples, 'triple')}."
+    added = counted(version.added, "triple")
+    return f"{added} added, {number(version.removed)} removed; {number(version.triples)} in all."

@@ -16,7 +16,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from sparql.reports import VersionReport
-from sparql.web.figures import moment, number
+from sparql.web.figures import counted, moment, number
 
 COLUMNS: Final = 160
 """Most columns of a plot; of more versions, neighbours share one."""
@@ -55,7 +55,7 @@ class PlotColumn:
         """As a pointer that rests on it shows."""
         name = f"Version {self.last}" if self.first == self.last else f"Versions {self.first} to {self.last}"
         change = f"+{number(self.added)} \N{MINUS SIGN}{number(self.removed)}"
-        return f"{name}, {moment(self.at)}: {change}, {number(self.triples)} triples"
+        return f"{name}, {moment(self.at)}: {change}, {counted(self.triples, 'triple')}"
 
 
 def columns(versions: Sequence[VersionReport], most: int = COLUMNS) -> list[PlotColumn]:

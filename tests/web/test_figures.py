@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sparql.web.figures import ago, duration, first_sentence, moment, number, prose, size
+from sparql.web.figures import ago, counted, duration, first_sentence, moment, number, prose, size
 
 
 @pytest.mark.parametrize(("value", "shown"), [(0, "0"), (1234567, "1\u202f234\u202f567"), (None, "\N{EN DASH}")])
@@ -42,6 +42,15 @@ def test_sizes_have_the_unit_that_suits_them(value: int | None, shown: str) -> N
 def test_times_are_read_by_people(value: datetime | None, shown: str) -> None:
     """To the minute."""
     assert moment(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0, "0 properties"), (1, "1 property"), (12345, "12\N{NARROW NO-BREAK SPACE}345 properties")]
+)
+def test_one_of_a_kind_is_not_many(value: int, shown: str) -> None:
+    """A plural that an `s` does not make is given."""
+    assert counted(value, "property", "properties") == shown
+    assert (counted(1, "triple"), counted(2, "triple")) == ("1 triple", "2 triples")
 
 
 def test_messages_are_text_with_code() -> None:

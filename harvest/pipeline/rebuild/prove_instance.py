@@ -57,7 +57,7 @@ def _index(instance: Instance, logs: list[str]) -> Iterator[Proof]:
     pairs = zip([None, *map(HashName, logs)], map(HashName, logs), strict=False)
     found = [proof(None, "index", partial(leads, before, log)) for before, log in pairs]
     yield from [each for each in found if not each.holds] or [
-        Proof(None, "index", True, f"it leads to {len(logs)} logs")
+        Proof(None, "index", True, f"it leads to {len(logs)} {'log' if len(logs) == 1 else 'logs'}")
     ]
 
 
