@@ -174,12 +174,17 @@ def test_a_sitemap_fills_the_list(seeds: Command) -> None:
         assert found == {url: 7 * 86400, f"{provider.url}/d.nt": 100 * 86400}
         listed = seeds("list").stdout
         assert "2 seeds, 0 of them relative, 2 from sitemaps" in listed and "\n0 entries of archives" in listed
+        assert f"added        -                 {url} (stale) (from {index})" in listed
+        assert f"sitemap {index}: read 20" in listed and "; 2 entries, 0 vanished" in listed
         assert {item["sitemap"] for item in json.loads(seeds("list", "--json").stdout)} == {index}
         assert seeds("run", url).exit_code == 0
         assert json.loads(seeds("import", "--sitemap", sitemap, "--json").stdout)["outdated"] == 0
         provider.put("/s.xml", f"{head}{page.format(url, '2099-01-01')}</urlset>", "text/xml")
         assert json.loads(seeds("import", "--sitemap", sitemap, "--json").stdout)["outdated"] == 1
         assert {item["uri"]: item["stale"] for item in json.loads(seeds("list", "--json").stdout)}[url] is True
+        assert f"{provider.url}/d.nt (stale) (no more in {sitemap})" in seeds("list").stdout
+        assert seeds("remove", index).exit_code == 0 and f"sitemap {index}" not in seeds("list").stdout
+        assert seeds("remove", index).exit_code == 1
         provider.put("/s.xml", f"{head}{page.format(url, '2099-01-01')}", "text/xml")
         broken = seeds("import", "--sitemap", sitemap)
         assert broken.exit_code == 1 and "cannot be read on at line 1" in broken.stderr

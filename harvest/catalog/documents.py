@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from harvest.ledger import DocumentRecord, SeedRecord
+from harvest.ledger import DocumentRecord, SeedRecord, SitemapRecord
 from harvest.model import Problem, Status
 from harvest.model.seeds import public
 from sparql.reports import (
@@ -20,6 +20,7 @@ from sparql.reports import (
     LatestReport,
     ProblemReport,
     SeedReport,
+    SitemapReport,
 )
 
 
@@ -41,6 +42,21 @@ def seed_report(seed: SeedRecord, now: datetime) -> SeedReport:
         failures=seed.failures,
         retry_at=seed.retry_at,
         sitemap=None if seed.sitemap is None else public(seed.sitemap),
+        vanished=seed.vanished,
+    )
+
+
+def sitemap_report(record: SitemapRecord) -> SitemapReport:
+    """The report of a sitemap that fills the seed list."""
+    return SitemapReport(
+        url=public(record.url),
+        added=record.added,
+        read=record.read,
+        next_read=record.next_read,
+        entries=record.entries,
+        vanished=record.vanished,
+        failures=record.failures,
+        trouble=record.trouble,
     )
 
 

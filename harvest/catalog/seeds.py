@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from harvest.catalog.documents import document_report, document_summary, seed_report, with_latest
+from harvest.catalog.documents import document_report, document_summary, seed_report, sitemap_report, with_latest
 from harvest.ledger import DocumentRecord, Ledger, SeedRecord
 from harvest.model import Status
 from harvest.publish.provenance import turtle
@@ -30,7 +30,7 @@ class SeedCatalog:
 
     def seeds(self, state: str | None, page: int) -> SeedList:
         """A page of all seeds, those that only providers name included; how many there are, and in which states."""
-        seeds = self._ledger.seeds
+        seeds, sitemaps = self._ledger.seeds, self._ledger.sitemaps
         found = seeds.page(state, listed=False, limit=PAGE, offset=PAGE * (page - 1))
         counts = seeds.counts(listed=False)
         relative, entries = counts.pop("relative"), seeds.entries(listed=False)
@@ -43,7 +43,9 @@ class SeedCatalog:
             total=total,
             states={status.value: counts[status] for status in Status if status in counts},
             relative=relative,
-            from_sitemaps=seeds.from_sitemaps(listed=False),
+            from_sitemaps=sitemaps.count_seeds(listed=False),
+            vanished=sitemaps.count_seeds(listed=False, vanished=True),
+            sitemaps=tuple(sitemap_report(record) for record in sitemaps.all()),
             entries={status.value: entries[status] for status in Status if status in entries},
         )
 

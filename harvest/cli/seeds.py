@@ -15,7 +15,7 @@ from harvest.cli.command import as_json, configured, order, print_list, settings
 from harvest.cli.output import OUT, counted
 from harvest.config.settings import Settings
 from harvest.model import Status
-from sparql.reports import SeedReport, iso, to_json
+from sparql.reports import SeedReport, SitemapReport, iso, to_json
 
 _COLOURS = {"parsed": "green", "depleted": "green", "cleaned": "green", "added": "dim", "downloading": "yellow"}
 
@@ -96,7 +96,7 @@ def _report(report: Mapping[str, Any], as_json: bool, what: str) -> None:
 @configured
 def list_(state: str | None, config: Path | None, as_json: bool) -> None:
     """List the seeds with their states."""
-    from harvest.cli.seedlist import entries, listed
+    from harvest.cli.seedlist import entries, listed, sitemaps
 
     settings = settings_of(config)
     found = listed(settings, state)
@@ -105,6 +105,7 @@ def list_(state: str | None, config: Path | None, as_json: bool) -> None:
     else:
         _show_listed(found)
         click.echo(f"{counted(entries(settings, state), 'entry', 'entries')} of archives in their latest downloads")
+        _show_sitemaps(sitemaps(settings))
 
 
 @seeds.command()
@@ -158,7 +159,13 @@ def _show_added(report: Mapping[str, Any], what: str) -> None:
         if report[name] > len(report[printed]):
             OUT.print(f"... and {report[name] - len(report[printed]):,} more {name}")
     counts = ", ".join(f"{report[name]:,} {name}" for name in ("added", "known", "relative", "refused"))
-    OUT.print(counts + (f", {report['outdated']:,} changed since their download" if report.get("outdated") else ""))
+    OUT.print(counts + _of_sitemap(report))
+
+
+def _of_sitemap(report: Mapping[str, Any]) -> str:
+    """What else a sitemap said of its seeds."""
+    named = (("outdated", "changed since their download"), ("vanished", "not in it any more"))
+    return "".join(f", {report[name]:,} {what}" for name, what in named if report.get(name))
 
 
 def _show_listed(seeds: Iterable[SeedReport]) -> None:
@@ -170,9 +177,21 @@ def _show_listed(seeds: Iterable[SeedReport]) -> None:
         sitemaps += seed.sitemap is not None
         when = iso(seed.processed)[:16] if seed.processed else "-"
         note = " (relative)" if seed.relative else " (stale)" if seed.stale else ""
+        if seed.sitemap is not None:
+            note += f" ({'no more in' if seed.vanished else 'from'} {seed.sitemap})"
         # Not by rich: it takes 10 s for 100,000 lines.
         click.echo(f"{seed.hash}  {seed.status:<12} {when:<16}  {seed.uri}{note}")
     click.echo(f"{counted(number, 'seed')}, {relative:,} of them relative, {sitemaps:,} from sitemaps")
+
+
+def _show_sitemaps(sitemaps: Iterable[SitemapReport]) -> None:
+    """One line a sitemap: when it was read and is read again, what it listed, its address; and why it was not read."""
+    for each in sitemaps:
+        read = f"{iso(each.read)[:16]}, next {iso(each.next_read)[:16]}" if each.read else "never"
+        listed = f"{counted(each.entries, 'entry', 'entries')}, {each.vanished:,} vanished"
+        click.echo(f"sitemap {each.url}: read {read}; {listed}")
+        if each.trouble:
+            click.echo(f"  not read {counted(each.failures, 'time')} since: {each.trouble}")
 
 
 def _show_results(answer: Mapping[str, Any]) -> None:

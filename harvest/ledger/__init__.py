@@ -13,6 +13,7 @@ from harvest.ledger.overview import Known, ProviderOutline
 from harvest.ledger.records import DatasetRecord, ProviderRecord, Request, VersionRecord
 from harvest.ledger.run_records import Run, RunDump, RunFacts, StepRecord
 from harvest.ledger.seeds import SeedRecord
+from harvest.ledger.sitemaps import Reading, SitemapRecord
 from harvest.ledger.standing import DatasetNow, Waiting
 from harvest.ledger.states import Standing
 
@@ -30,11 +31,13 @@ __all__ = [
     "Notification",
     "ProviderOutline",
     "ProviderRecord",
+    "Reading",
     "Request",
     "Run",
     "RunDump",
     "RunFacts",
     "SeedRecord",
+    "SitemapRecord",
     "Standing",
     "StepRecord",
     "VersionRecord",

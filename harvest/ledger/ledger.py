@@ -25,6 +25,7 @@ from harvest.ledger.run_records import NO_FACTS, Run, RunFacts
 from harvest.ledger.runs import abandon, end_overtaken, end_run, set_run
 from harvest.ledger.seeds import Seeds
 from harvest.ledger.settling import commit_version, set_modified, settle_dataset
+from harvest.ledger.sitemaps import Sitemaps
 from harvest.ledger.states import Standings
 from harvest.ledger.steps import Steps, begin_step
 from harvest.ledger.watches import Watches
@@ -48,6 +49,7 @@ class Ledger:
         standings: Where the datasets of providers stand.
         requests: What commands ask of the process that holds the data directory.
         seeds: The seed list.
+        sitemaps: The sitemaps that fill it.
         documents: What was downloaded from seeds, and what was in it.
     """
 
@@ -65,6 +67,7 @@ class Ledger:
         self.standings = Standings(database)
         self.requests = Requests(database)
         self.seeds = Seeds(database)
+        self.sitemaps = Sitemaps(database)
         self.documents = Documents(database)
 
     # Providers

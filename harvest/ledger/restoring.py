@@ -72,7 +72,7 @@ def _restore(db: sqlite3.Connection, version: VersionRecord, now: datetime) -> N
     insert_version(db, replace(version, run=run))
 
 
-TABLES: Final = ("seed", "document", "problem", "meta")
+TABLES: Final = ("seed", "sitemap", "document", "problem", "meta")
 
 
 def salvage(database: Database, damaged: Path) -> dict[str, int]:

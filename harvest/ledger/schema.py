@@ -17,6 +17,7 @@ Each migration runs in one transaction with its number. Times are ISO 8601 in UT
     notification   what is to be sent to whom a provider names, or was
     request        what a command asked of the process that holds the data directory
     seed           one URI that was registered, by the seed list or by a provider's description
+    sitemap        one sitemap that fills the seed list, and when it is to be read again
     document       one download of a seed, one entry of an archive, or one clean document, and how far it came
     problem        what was wrong with a document
     download       one request that gave bytes or failed; those without a log come into the next one
@@ -145,5 +146,22 @@ MIGRATIONS: Final = (
     """
     ALTER TABLE seed ADD COLUMN sitemap TEXT; -- address of the sitemap that listed it last, or NULL
     CREATE INDEX document_entry ON document(seed, download, status) WHERE name IS NOT NULL;
+    """,
+    """
+    CREATE TABLE sitemap (
+        url TEXT NOT NULL PRIMARY KEY,  -- as given
+        interval REAL,                  -- of its seeds, where that was given; NULL: by their `changefreq`
+        added TEXT NOT NULL,
+        read TEXT,                      -- when it was last read whole
+        state TEXT,                     -- SHA-256 that names what it and all below it were then
+        every REAL NOT NULL,            -- seconds between two readings
+        next_read TEXT NOT NULL,
+        entries INTEGER NOT NULL DEFAULT 0, -- URIs that it listed then
+        failures INTEGER NOT NULL DEFAULT 0, -- readings in a row that failed
+        trouble TEXT                    -- why the last one failed
+    ) STRICT;
+    ALTER TABLE seed ADD COLUMN lastmod TEXT; -- what its sitemap says, or NULL
+    ALTER TABLE seed ADD COLUMN vanished TEXT; -- since when its sitemap lists it no more, or NULL
+    CREATE INDEX seed_sitemap ON seed(sitemap) WHERE sitemap IS NOT NULL;
     """,
 )

@@ -16,7 +16,7 @@ from harvest.model.seeds import is_relative, seed_hash
 _STALE = "listed AND NOT relative AND stale_at < ?"
 _FIELDS = (
     "hash, uri, relative, listed, provider, added, interval, status, download, processed, failures, retry_at,"
-    " stale_at = '' AND processed IS NOT NULL AS outdated, sitemap"
+    " stale_at = '' AND processed IS NOT NULL AS outdated, sitemap, vanished"
 )
 
 
@@ -40,6 +40,7 @@ class SeedRecord:
         retry_at: Not to be tried before, or None.
         outdated: Whether it is known to have changed since it was downloaded.
         sitemap: Address of the sitemap that listed it last, or None.
+        vanished: Since when that lists it no more, or None.
 
     Source: LOD Laundromat 2, "Adding a seedpoint".
     """
@@ -58,6 +59,7 @@ class SeedRecord:
     retry_at: datetime | None
     outdated: bool = False
     sitemap: str | None = None
+    vanished: datetime | None = None
 
 
 class Seeds:
@@ -190,19 +192,6 @@ class Seeds:
                 db.execute("UPDATE seed SET interval = ? WHERE hash = ?", (interval, hash))
                 _set_stale(db, hash)
 
-    def set_sitemap(self, hashes: Iterable[str], sitemap: str) -> None:
-        """File which sitemap lists these seeds."""
-        with self.database.transaction() as db:
-            db.executemany("UPDATE seed SET sitemap = ? WHERE hash = ?", ((sitemap, hash) for hash in hashes))
-
-    def from_sitemaps(self, status: str | None = None, *, listed: bool = True) -> int:
-        """How many of the seeds that `page` gives from a sitemap listed."""
-        where, values = _filter(status, listed)
-        named = f"{where} AND" if where else "WHERE"
-        row = self.database.row(f"SELECT count(*) AS n FROM seed {named} sitemap IS NOT NULL", *values)
-        assert row is not None
-        return int(row["n"])
-
     def entries(self, *, listed: bool = True) -> dict[str, int]:
         """How many entries of archives, at any depth, the latest downloads of seeds have, by the entries' state."""
         rows = self.database.rows(
@@ -213,29 +202,23 @@ class Seeds:
         )
         return {str(row["status"]): int(row["n"]) for row in rows}
 
-    def set_changed(self, changes: Iterable[tuple[str, datetime]]) -> int:
-        """
-        File when seeds were changed, by hash: one that was downloaded before that is stale; returns how many became so.
-        """
-        found = 0
-        with self.database.transaction() as db:
-            for hash, at in changes:
-                outdate = "UPDATE seed SET stale_at = '' WHERE hash = ? AND processed < ? AND stale_at != ''"
-                found += db.execute(outdate, (hash, stamp(at))).rowcount
-        return found
-
     def remove(self, hash: str) -> bool:
-        """Take a seed off the list; returns whether it was there. What was downloaded stays, and so its record."""
+        """
+        Take a seed off the list; returns whether it was there. What was downloaded stays, and so its record.
+
+        That of a sitemap stays known, too, so that the next reading of the sitemap does not bring it back.
+        """
         with self.database.transaction() as db:
             was = db.execute("UPDATE seed SET listed = 0 WHERE hash = ? AND listed", (hash,)).rowcount > 0
-            db.execute("DELETE FROM seed WHERE hash = ? AND download IS NULL AND provider IS NULL", (hash,))
+            unneeded = "hash = ? AND download IS NULL AND provider IS NULL AND sitemap IS NULL"
+            db.execute(f"DELETE FROM seed WHERE {unneeded}", (hash,))
             return was
 
 
 def seed_of(row: sqlite3.Row) -> SeedRecord:
     """A row of `seed`."""
     values: dict[str, Any] = dict(row)
-    for name in ("added", "processed", "retry_at"):
+    for name in ("added", "processed", "retry_at", "vanished"):
         values[name] = moment(values[name])
     for name in ("relative", "listed", "outdated"):
         values[name] = bool(values[name])

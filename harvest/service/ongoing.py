@@ -110,4 +110,4 @@ class Harvests:
 def log_failure(what: str, name: str, future: Future[Any]) -> None:
     """Log what nobody has foreseen: a failure of a thread shows nowhere else."""
     if not future.cancelled() and (error := future.exception()) is not None:
-        log.error(f"{what} failed", **{"seed" if what == "seed" else "provider": name}, reason=repr(error))
+        log.error(f"{what} failed", **{what if what in ("seed", "sitemap") else "provider": name}, reason=repr(error))

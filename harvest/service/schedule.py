@@ -9,7 +9,8 @@ The schedule: APScheduler jobs that look, harvest, export and log the state, eve
     notify   who is named by providers is sent what became of their dumps
     let_go   what is old and needed by nothing goes, a bounded part each time
 
-The tick of `update` also begins with the seeds that are stale, so many at once as `seeds.max_parallel` says.
+The tick of `update` also begins with the seeds that are stale, and with the sitemaps of the seed list that are to be
+read again, so many at once as `seeds.max_parallel` says.
 
     looking -> announced -> downloading -> downloaded -> harvesting -> done
 
@@ -70,6 +71,7 @@ class Scheduler:
         self._looked: dict[str, str] = {}
         """The address of each provider that this process has looked at."""
         self._seeds = Ongoing("seed")
+        self._sitemaps = Ongoing("sitemap")
         self._harvests = Harvests(self._is_ready, self._harvest)
         self._stopping = threading.Event()
         ended = harvester.instance.ledger.database.close
@@ -151,13 +153,16 @@ class Scheduler:
         return provider is not None and provider.enabled
 
     def settle(self) -> None:
-        """Return when all looks that were begun are done; what they announced may still be harvested."""
-        self._looks.wait()
+        """Return when the looks, sitemaps and seeds that were begun are done; what was announced may go on."""
+        for each in (self._looks, self._sitemaps, self._seeds):
+            each.wait()
 
     def _seed(self) -> None:
-        """Begin with the seeds that are stale, and publish the results of those of the last ticks."""
+        """Begin with the sitemaps that are due and stale seeds, and publish the results of those of the last ticks."""
         seeding = self.harvester.seeding
         seeding.publish_now_or_later()
+        for url in seeding.due_sitemaps():
+            self._sitemaps.begin(url, partial(seeding.begin_sitemap, url))
         chosen = [hash for hash in seeding.due() if hash not in self._seeds][: BATCH - len(self._seeds)]
         for hash in chosen:
             self._seeds.begin(hash, partial(seeding.begin, hash))

@@ -49,7 +49,7 @@ from sparql.reports.runs import (
     VersionPage,
     VersionReport,
 )
-from sparql.reports.seeds import LatestReport, RemovedSeed, SeedList, SeedPage, SeedReport, SeedResult
+from sparql.reports.seeds import LatestReport, RemovedSeed, SeedList, SeedPage, SeedReport, SeedResult, SitemapReport
 from sparql.reports.statistics import ClassCount, PropertyCount, StatisticsReport
 from sparql.reports.writing import iso, to_json
 
@@ -90,6 +90,7 @@ __all__ = [
     "SeedPage",
     "SeedReport",
     "SeedResult",
+    "SitemapReport",
     "StatisticsReport",
     "StatusReport",
     "StepReport",

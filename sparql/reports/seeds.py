@@ -48,6 +48,7 @@ class SeedReport:
         retry_at: When it is tried again after a failure, or None.
         latest: What became of its latest download, where that is asked for and there is one.
         sitemap: Address of the sitemap that listed it last, without name and password, or None.
+        vanished: Since when that lists it no more, or None.
     """
 
     hash: str
@@ -66,6 +67,33 @@ class SeedReport:
     retry_at: datetime | None
     latest: LatestReport | None = field(default=None, metadata=MERGED)
     sitemap: str | None = None
+    vanished: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapReport:
+    """
+    A sitemap that fills the seed list.
+
+    Attributes:
+        url: Without name and password.
+        added: When it was registered.
+        read: When it was last read whole, or None.
+        next_read: When it is to be read again.
+        entries: URIs that it listed then.
+        vanished: Seeds of the list that it listed and lists no more.
+        failures: Readings in a row that failed.
+        trouble: Why the last one failed, or None.
+    """
+
+    url: str
+    added: datetime
+    read: datetime | None
+    next_read: datetime
+    entries: int
+    vanished: int
+    failures: int
+    trouble: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +139,8 @@ class SeedList:
         states: How many seeds are in each state.
         relative: How many seeds are relative.
         from_sitemaps: How many seeds a sitemap listed.
+        vanished: How many of these their sitemap lists no more.
+        sitemaps: Those that fill the list.
         entries: How many entries of archives the latest downloads of seeds have, by state.
     """
 
@@ -122,6 +152,8 @@ class SeedList:
     states: Mapping[str, int]
     relative: int
     from_sitemaps: int = 0
+    vanished: int = 0
+    sitemaps: tuple[SitemapReport, ...] = ()
     entries: Mapping[str, int] = field(default_factory=dict)
 
 

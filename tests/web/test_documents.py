@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from harvest.catalog.instance import InstanceCatalog
 from harvest.catalog.seeds import ENTRIES, PAGE
 from harvest.config.settings import Settings
-from harvest.ledger import Clean, Ledger
+from harvest.ledger import Clean, Ledger, Reading
 from harvest.model import Capture, Content, Hop, Part, Problem, Snapshot, Status
 from harvest.model.seeds import entry_hash, seed_hash
 from sparql.query.limits import QueryLimits
@@ -230,13 +230,42 @@ def test_the_list_is_paged_and_filtered(client: FlaskClient, made: Ledger) -> No
     page = client.get("/documents/?state=added", headers=HTML).text
     assert "/documents/?state=added&amp;page=2" in page
     assert (first["entries"], first["from_sitemaps"]) == (before["entries"], before["from_sitemaps"])
-    made.seeds.set_sitemap([seed_hash("http://many.example/0")], "http://me:secret@many.example/sitemap.xml")
+    made.sitemaps.set_seeds(
+        "http://me:secret@many.example/sitemap.xml", {seed_hash("http://many.example/0"): None}, NOW
+    )
     counted = client.get("/documents.json").get_json()
     assert (counted["from_sitemaps"], counted["entries"]["parsed"]) == (before["from_sitemaps"] + 1, 1)
     page = client.get("/documents/", headers=HTML).text
     assert "1 of them comes from sitemaps" in page and "Entries of archives in the latest downloads: 1 parsed" in page
     record = client.get(f"/documents/{seed_hash('http://many.example/0')}.json").get_json()
-    assert record["sitemap"] == "http://many.example/sitemap.xml"
+    assert (record["sitemap"], record["vanished"]) == ("http://many.example/sitemap.xml", None)
+
+
+def test_the_sitemaps_that_fill_the_list_are_shown(client: FlaskClient, made: Ledger) -> None:
+    """When each was read and is read again, what it listed, why it was not read; and what it lists no more."""
+    url, hash = "http://me:secret@maps.example/sitemap.xml", seed_hash("http://maps.example/a")
+    made.seeds.add_all(["http://maps.example/a"], NOW, 86400)
+    made.sitemaps.set_seeds(url, {hash: None}, NOW)
+    made.sitemaps.read(url, Reading(None, None, 3600, 1), NOW)
+    made.sitemaps.set_seeds(url, {}, NOW)
+    made.sitemaps.failed(url, "it answered 500", NOW)
+    listed = client.get("/documents.json").get_json()
+    [found] = listed["sitemaps"]
+    assert (found["url"], found["entries"], found["vanished"], found["failures"]) == (
+        "http://maps.example/sitemap.xml",
+        1,
+        1,
+        1,
+    )
+    assert found["read"] == listed["sitemaps"][0]["added"] and found["trouble"] == "it answered 500"
+    assert client.get(f"/documents/{hash}.json").get_json()["vanished"] == found["read"]
+    page = client.get("/documents/", headers=HTML).text
+    assert "http://maps.example/sitemap.xml" in page and "it answered 500" in page and "secret" not in page
+    assert "lists it no more since" in client.get(f"/documents/{hash}", headers=HTML).text
+
+
+def test_a_page_beyond_the_last_says_so(client: FlaskClient) -> None:
+    """With the number of the last one."""
     assert "There is no page 9" in client.get("/documents/?page=9", headers=HTML).text
     assert "No document is in the state cleaned" in client.get("/documents/?state=cleaned", headers=HTML).text
 

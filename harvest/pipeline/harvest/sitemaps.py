@@ -63,7 +63,7 @@ def read(instance: Instance, provider: Provider, record: ProviderRecord, forced:
     captures: list[Capture] = []
 
     def ask(listed: Listed) -> Place:
-        capture = _capture(instance, provider, listed)
+        capture = captured(instance, provider.url, listed)
         captures.append(capture)
         assert capture.digest is not None
         return instance.content.path(capture.digest), capture.final_url
@@ -79,12 +79,12 @@ def read(instance: Instance, provider: Provider, record: ProviderRecord, forced:
     )
 
 
-def _capture(instance: Instance, provider: Provider, listed: Listed) -> Capture:
-    """A sitemap as it is now."""
+def captured(instance: Instance, first: str, listed: Listed) -> Capture:
+    """A sitemap as it is now; `first` is the address of that which leads to it."""
     known = instance.filed(listed.url)
     if known and listed.lastmod is not None and listed.lastmod <= known.at:
         return known
-    informed = instance.crawl.activity(provider.url) if listed.above else None
+    informed = instance.crawl.activity(first) if listed.above else None
     validators = known.validators if known else Validators()
     answer = instance.crawl.get(listed.url, validators, LIMITS, accept=ACCEPT, informed=informed)
     return known if known and answer.capture.digest is None else answer.capture

@@ -31,6 +31,7 @@ from harvest.pipeline.instance import Instance
 from harvest.pipeline.seeds import graphs as seedgraphs
 from harvest.pipeline.seeds import seed_metadata
 from harvest.pipeline.seeds import washing as seedwash
+from harvest.pipeline.seeds.sitemap_reading import read_sitemap
 from harvest.pipeline.threads import HostThreads, ThreadBounds, host_of
 from sparql.reports import RemovedSeed, SeedResult
 
@@ -77,6 +78,15 @@ class Seeding:
         seed = self._instance.ledger.seeds.get(hash)
         host = host_of(seed.uri) if seed else ""
         return self._threads.submit(host, host, partial(self.work, hash, forced=forced))
+
+    def due_sitemaps(self) -> list[str]:
+        """The addresses of the sitemaps that are to be read again."""
+        return self._instance.ledger.sitemaps.due(self._instance.clock())
+
+    def begin_sitemap(self, url: str) -> Future[None]:
+        """Have a sitemap read in its turn, as seeds are downloaded."""
+        host = host_of(url)
+        return self._threads.submit(host, host, partial(read_sitemap, self._instance, url))
 
     def stop(self) -> None:
         """Cancel the seeds that wait, and wait for those that run."""
