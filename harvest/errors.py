@@ -5,6 +5,7 @@ The error tree of the harvesting side.
     ├── SettingsError        harvest.yaml or an environment variable is wrong         permanent
     ├── RegistryError        registry.yaml is wrong; carries file, line, column       permanent
     ├── DescriptionError     a provider's description cannot be used                  permanent
+    │   └── FilesetError     a landing page leads to no fileset; its kind says why    permanent
     ├── FetchError           a request was not answered with a whole body
     │   ├── RefusedError     an address, redirect or size that the settings forbid    permanent
     │   ├── StatusError      a status other than 2xx or 304                           by status
@@ -125,6 +126,26 @@ class RegistryError(HarvestError):
 
 class DescriptionError(HarvestError):
     """A provider's description that cannot be read."""
+
+
+class FilesetError(DescriptionError):
+    """
+    A landing page that leads to no fileset.
+
+    Attributes:
+        status: Why, as the result of an ingest has it, such as platform-scope.
+
+    Source: fileset ingest document, "Limits and Failure Modes".
+    """
+
+    def __init__(self, status: str, message: str, *, url: str | None = None) -> None:
+        super().__init__(message, url=url)
+        self.status = status
+
+    @property
+    def kind(self) -> str:
+        """The status."""
+        return self.status
 
 
 class FetchError(HarvestError):

@@ -18,7 +18,6 @@ __all__ = ["harvest", "provider"]
 
 REFUSED = {
     f"resourcesync: hash://sha256/{'0' * 64}": "filed bytes do not",
-    "dataset: http://x.example/dataset": "will not be harvested by this version",
     "dump: http://x.example/data/": "it names a directory",
     "dump: http://x.example": "it names a directory",
     "dump: http://x.example/data.csv": "it is a table",
@@ -65,6 +64,15 @@ def test_what_may_be_harvested_is_good(harvest: Command, end: str) -> None:
     enabled = "" if not end.endswith(("/", "c")) else "\n  enabled: false"
     register(harvest, f"dump: http://x.example/{end}{enabled}")
     assert harvest("check").exit_code == 0
+
+
+def test_a_landing_page_or_doi_is_good(harvest: Command) -> None:
+    """Which files a repository has only asking shows."""
+    for said in ("http://x.example/dataset", "10.5281/zenodo.7", "doi:10.5281/zenodo.7"):
+        register(harvest, f"dataset: {said}")
+        assert harvest("check").exit_code == 0
+    register(harvest, "dataset: letters")
+    assert harvest("check").exit_code == 1
 
 
 def described(provider: ProviderServer, *dumps: str) -> None:

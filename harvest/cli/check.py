@@ -15,7 +15,7 @@ from harvest.errors import HarvestError
 from harvest.model import Dataset, Finding, Provider, Source
 from harvest.pipeline import dumps, members_of, preview, refused
 
-LISTED = (Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT, Source.LDES, Source.HANDLER)
+LISTED = (Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT, Source.LDES, Source.HANDLER, Source.DATASET)
 """Sources whose dumps stand in lists that lead to one another."""
 
 PARALLEL = 8

@@ -16,9 +16,11 @@ from typing import Any, Final
 import yaml
 
 from harvest.config.following import adopted
+from harvest.config.mappings import features, platform_hosts
 from harvest.config.nearest import nearest, unknown
 from harvest.config.places import Places, Unusable, is_null, is_plain, joined, shape
 from harvest.config.settings import (
+    FilesetSettings,
     GuardSettings,
     HttpSettings,
     KeepSettings,
@@ -58,7 +60,6 @@ TOKEN_CHARACTERS: Final = 16
 """The shortest operator token: of random characters, as many as nobody guesses over a network."""
 
 _STRING = "tag:yaml.org,2002:str"
-_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 _YEAR = 366 * 86400
 _MANY = 1_000_000_000
 
@@ -118,23 +119,6 @@ def _token(node: yaml.Node) -> str:
     return str(value)
 
 
-def _features(node: yaml.Node) -> dict[str, str]:
-    if isinstance(node, yaml.ScalarNode) and node.tag == ENVIRONMENT:
-        raise Unusable("can only be set in the settings file")
-    if not isinstance(node, yaml.MappingNode):
-        raise Unusable(f"must map feature IRIs to full or partial, not be {shape(node)}", node)
-    features: dict[str, str] = {}
-    for key, value in node.value:
-        if not isinstance(key, yaml.ScalarNode) or not _IRI.fullmatch(key.value):
-            raise Unusable(f"has a key that is no absolute IRI: {shape(key)}", key)
-        if key.value in features:
-            raise Unusable(f"names <{key.value}> twice", key)
-        if not isinstance(value, yaml.ScalarNode) or value.value not in ("full", "partial"):
-            raise Unusable(f"must map <{key.value}> to full or partial, not to {shape(value)}", value)
-        features[key.value] = value.value
-    return features
-
-
 READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "base_url": _base_url,
     "bind": _bind,
@@ -172,6 +156,10 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "wash.max_depth": whole(1, 100),
     "seeds.interval": duration(1, 100 * _YEAR),
     "seeds.max_parallel": whole(1, 256),
+    "filesets.platform_hosts": platform_hosts,
+    "filesets.doi_resolver": _graph_base,
+    "filesets.max_total_size": size,
+    "filesets.max_file_count": whole(1, _MANY),
     "query.timeout_s": duration(0.1, 86400),
     "query.memory": size,
     "query.workers": whole(1, 256),
@@ -188,7 +176,7 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "notify.secret": _token,
     "notify.smtp": server,
     "notify.sender": mail_address,
-    "features": _features,
+    "features": features,
     "follow": optional(_base_url),
 }
 
@@ -198,6 +186,7 @@ SECTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "guard": GuardSettings,
     "wash": WashSettings,
     "seeds": SeedSettings,
+    "filesets": FilesetSettings,
     "query": QuerySettings,
     "keep": KeepSettings,
     "notify": NotifySettings,

@@ -42,6 +42,9 @@ RESERVED: Final = frozenset({"all"})
 """Names that no provider may have: `exports/all.nq.gz` holds all providers together."""
 
 _YEAR = 366 * 86400
+_DOI: Final = re.compile(
+    r"(?:doi:|(?:https?://)?(?:dx\.)?doi\.org/)?(10\.\d{4,9}(?:\.\d+)*/[^\s\"<>{}|\\^`]+)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,13 @@ def _handler(node: yaml.Node) -> str:
     return f"{name} {web_address(found['url'])}"
 
 
+def _landing_page(node: yaml.Node) -> str:
+    """The address of a landing page; a DOI, however it is written, as one at doi.org."""
+    if found := _DOI.fullmatch(text(node).strip()):
+        return f"https://doi.org/{found[1]}"
+    return web_address(node)
+
+
 def _removals(node: yaml.Node) -> Removals:
     return Removals(one_of(*Removals)(node))
 
@@ -98,7 +108,11 @@ LIMITS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {"max_bytes": size, "t
 UNUSED: Final = frozenset({"modified", "interval", "removals", "limits"})
 """What says nothing of a graph that updates write."""
 
-READERS: Final[Mapping[Source, Callable[[yaml.Node], str]]] = {Source.UPDATES: _updates, Source.HANDLER: _handler}
+READERS: Final[Mapping[Source, Callable[[yaml.Node], str]]] = {
+    Source.UPDATES: _updates,
+    Source.HANDLER: _handler,
+    Source.DATASET: _landing_page,
+}
 """What reads the value of a source that is not an address alone."""
 
 KEYS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {

@@ -118,6 +118,26 @@ class SeedSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FilesetSettings:
+    """
+    Datasets of repositories.
+
+    Attributes:
+        platform_hosts: Names of platforms by host, or host and port, where pages do not show them.
+        doi_resolver: What a DOI is appended to.
+        max_total_size: Bytes of all files of a fileset; one that has more is not taken.
+        max_file_count: Files of a fileset; one that has more is not taken.
+
+    Source: fileset ingest document, "Limits and Failure Modes".
+    """
+
+    platform_hosts: dict[str, str] = field(default_factory=dict)
+    doi_resolver: str = "https://doi.org/"
+    max_total_size: int = 64 * GIB
+    max_file_count: int = 200
+
+
+@dataclass(frozen=True, slots=True)
 class KeepSettings:
     """
     What of the past stays in the ledger and in the metadata graph; versions and what they are made of always do.
@@ -202,6 +222,7 @@ class Settings:
         guard: The shrink guard.
         wash: Limits of washing.
         seeds: The seed list.
+        filesets: Datasets of repositories.
         query: Limits of querying.
         keep: What of the past stays.
         notify: Notifications.
@@ -225,6 +246,7 @@ class Settings:
     guard: GuardSettings = GuardSettings()
     wash: WashSettings = WashSettings()
     seeds: SeedSettings = SeedSettings()
+    filesets: FilesetSettings = FilesetSettings()
     query: QuerySettings = QuerySettings()
     keep: KeepSettings = KeepSettings()
     notify: NotifySettings = NotifySettings()

@@ -9,21 +9,15 @@ from harvest.discover.dumps import NOT_RDF, extension, unusable
 from harvest.model import Provider, Source
 from sparql.rdf import HASH_URI
 
-HARVESTED: Final = frozenset(Source) - {Source.DATASET}
-"""The kinds of entries that this version harvests."""
-
 MAY_BE_RDF: Final = frozenset({"json", "jsonl", "ndjson", "html", "htm", "xhtml"})
 """Extensions of what may hold JSON-LD or RDFa; who registers one by itself means that."""
 
 
 def refusal(provider: Provider) -> tuple[str, str] | None:
     """Kind and reason for which an entry will not be harvested, the reason a whole sentence; None for a good one."""
-    if provider.source not in HARVESTED:
-        message = f"{provider.name} is registered by `{provider.source}`, which will not be harvested by this version; "
-        return "not-harvested", message + "register its VoID file with `void`, or a file with `dump`"
     if provider.source in (Source.UPDATES, Source.HANDLER):
         return None
-    if provider.source in (Source.RESOURCESYNC, Source.LDES):  # any page may lead to its lists
+    if provider.source in (Source.RESOURCESYNC, Source.LDES, Source.DATASET):  # any page may lead to its lists
         if not HASH_URI.fullmatch(provider.url):
             return None
         return "not-harvested", f"the source <{provider.url}> will not be harvested: lists change, filed bytes do not"

@@ -16,6 +16,7 @@ from harvest.ledger.described import Descriptions, set_findings
 from harvest.ledger.documents import Documents
 from harvest.ledger.downloads import Downloads, insert_note
 from harvest.ledger.figures import Figures
+from harvest.ledger.filesets import Filesets
 from harvest.ledger.notifications import Notifications
 from harvest.ledger.overview import Overview
 from harvest.ledger.records import DatasetRecord, ProviderRecord, VersionRecord, stamp
@@ -42,6 +43,7 @@ class Ledger:
         announcements: What is to be harvested.
         damages: What is damaged of the providers' files.
         downloads: What was asked for and answered, and which log holds it.
+        filesets: What was found at landing pages of repositories.
         figures: What the current versions are made of, in numbers.
         notifications: What is to be sent to those whom providers name.
         steps: What runs do, while they do it.
@@ -61,6 +63,7 @@ class Ledger:
         self.damages = Damages(database)
         self.downloads = Downloads(database)
         self.figures = Figures(database)
+        self.filesets = Filesets(database)
         self.notifications = Notifications(database)
         self.steps = Steps(database)
         self.overview = Overview(database)

@@ -164,4 +164,27 @@ MIGRATIONS: Final = (
     ALTER TABLE seed ADD COLUMN vanished TEXT; -- since when its sitemap lists it no more, or NULL
     CREATE INDEX seed_sitemap ON seed(sitemap) WHERE sitemap IS NOT NULL;
     """,
+    """
+    CREATE TABLE ingest_fileset_platform (
+        ingest_type TEXT NOT NULL CHECK (length(ingest_type) >= 1),
+        base_url TEXT NOT NULL CHECK (length(base_url) >= 1),
+        updated TEXT NOT NULL,
+        hit INTEGER NOT NULL,
+        status TEXT CHECK (length(status) >= 1),
+        platform_name TEXT NOT NULL CHECK (length(platform_name) >= 1),
+        platform_domain TEXT NOT NULL CHECK (length(platform_domain) >= 1),
+        platform_id TEXT NOT NULL CHECK (length(platform_id) >= 1),
+        ingest_strategy TEXT CHECK (length(ingest_strategy) >= 1),
+        total_size INTEGER,
+        file_count INTEGER,
+        archiveorg_item_name TEXT CHECK (length(archiveorg_item_name) >= 1),
+        archiveorg_item_bundle_path TEXT CHECK (length(archiveorg_item_bundle_path) >= 1),
+        web_bundle_url TEXT CHECK (length(web_bundle_url) >= 1),
+        web_bundle_dt TEXT CHECK (length(web_bundle_dt) = 14),
+        manifest TEXT,                  -- JSON list of ManifestFile
+        PRIMARY KEY (ingest_type, base_url)
+    ) STRICT;
+    CREATE INDEX ingest_fileset_platform_name_domain_id_idx
+        ON ingest_fileset_platform(platform_name, platform_domain, platform_id);
+    """,
 )

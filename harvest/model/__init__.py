@@ -6,6 +6,7 @@ What flows through the platform, as frozen values without behaviour.
 """
 
 from harvest.model.downloads import CrawlLog, Download, Note
+from harvest.model.filesets import Manifest, ManifestFile
 from harvest.model.harvests import (
     AHEAD,
     About,
@@ -48,6 +49,8 @@ __all__ = [
     "Limits",
     "ListedFile",
     "Listing",
+    "Manifest",
+    "ManifestFile",
     "Note",
     "Outcome",
     "Part",

@@ -18,7 +18,7 @@ from harvest.ledger import Described, ProviderRecord, RunFacts
 from harvest.ledger.ahead import try_provider_now
 from harvest.ledger.announcements import backoff
 from harvest.model import Coverage, Dataset, Description, Finding, Limits, Provider, Source, Validators
-from harvest.pipeline.harvest import catalogues, handled, sitemaps, streams
+from harvest.pipeline.harvest import catalogues, filesets, handled, sitemaps, streams
 from harvest.pipeline.harvest.due import decide
 from harvest.pipeline.harvest.mirroring import announce_remaining
 from harvest.pipeline.instance import Instance
@@ -101,6 +101,8 @@ def _looked(instance: Instance, provider: Provider, record: ProviderRecord, forc
         read = streams.read(instance, provider, record, forced)
     elif provider.source is Source.HANDLER:
         read = handled.read(instance, provider, record, forced)
+    elif provider.source is Source.DATASET:
+        read = filesets.read(instance, provider, record, forced)
     else:
         read = _read(instance, provider, record, forced)
     announced: tuple[int, ...] = ()

@@ -27,7 +27,7 @@ from harvest.fetch.probe import probe
 from harvest.ledger import Database, Ledger
 from harvest.model import Coverage, Dataset, Description, Document, Finding, Limits, Provider, Source
 from harvest.pipeline.filed import filed
-from harvest.pipeline.harvest import catalogues, handled, sitemaps, streams, verdict
+from harvest.pipeline.harvest import catalogues, filesets, handled, sitemaps, streams, verdict
 from harvest.pipeline.harvest.alone import WashedDocument, WashOrder, wash_alone
 from harvest.pipeline.harvest.look import ACCEPT, DESCRIPTION_BYTES, DESCRIPTION_S, PATIENCE_S
 from harvest.pipeline.resourcesync.source import Plainly, described
@@ -71,6 +71,8 @@ def preview(settings: Settings, provider: Provider) -> Description:
                 return streams.preview(provider, partial(_event_page, client, Path(folder)))
             if provider.source is Source.HANDLER:
                 return handled.gather(provider, partial(_version, client, Path(folder)))
+            if provider.source is Source.DATASET:
+                return filesets.preview(settings.filesets, provider, client, Path(folder))
             if provider.source is Source.DCAT:
                 return catalogues.gather(partial(_page, settings, provider), provider.url)
             fetched = _fetched(settings, client, provider.url, Path(folder))

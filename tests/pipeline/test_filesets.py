@@ -1,0 +1,202 @@
+"""Providers that are registered by the landing page of a dataset in a repository."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from harvest.config.settings import FilesetSettings
+from harvest.model import ManifestFile, Outcome
+from tests.pipeline.conftest import TemporaryInstance
+from tests.provider import ProviderServer
+from tests.repositories import PAGE, md5, put_json, zenodo
+
+A, B, C = (f'<http://x/{name}> <http://p> "{name}"' for name in "abc")
+
+
+@pytest.fixture
+def zenodo_instance(instance: TemporaryInstance, provider: ProviderServer) -> TemporaryInstance:
+    """An instance for which the local server is Zenodo, and resolves DOIs."""
+    hosts = {provider.url.removeprefix("http://"): "zenodo"}
+    filesets = FilesetSettings(platform_hosts=hosts, doi_resolver=f"{provider.url}/doi/")
+    instance.settings = replace(instance.settings, filesets=filesets)
+    return instance
+
+
+def outcomes(instance: TemporaryInstance) -> list[Outcome]:
+    return [result.outcome for result in instance.tick("p")]
+
+
+def failure(instance: TemporaryInstance) -> tuple[str, str]:
+    """Kind and message of the finding that a tick ends with."""
+    [result] = instance.tick("p")
+    assert result.outcome is Outcome.FAILED
+    assert result.finding
+    return result.finding.kind, result.finding.message
+
+
+def test_a_dataset_in_a_repository_is_harvested(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """All its RDF files are the dumps of one dataset; the table beside them is listed. Nothing new costs no version."""
+    instance, files = zenodo_instance, {"a.ttl": f"{A} .", "b.nt": f"{B} .\n", "c.csv": "c"}
+    page = zenodo(provider, 7, files)
+    instance.register(f"p:\n  dataset: {page}\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") == {A, B}
+    assert outcomes(instance) == []
+    assert instance.proven("p")
+    assert provider.asked("/api/records/7/files/c.csv/content") == []
+    ledger = instance.harvester.instance.ledger
+    record = ledger.filesets.at(page)
+    assert record
+    assert (record.hit, record.status, record.platform_name, record.platform_id) == (True, "success", "zenodo", "7")
+    assert (record.file_count, record.total_size) == (3, sum(map(len, files.values())))
+    content = f"{provider.url}/api/records/7/files/c.csv/content"
+    assert record.manifest[2] == ManifestFile("c.csv", 1, md5("c"), platform_url=content)
+    known = ledger.provider("p")
+    assert known
+    [about] = known.about
+    assert (about.title, about.publisher, about.licence, about.homepage) == ("Letters", "Doe, Jo", "cc-by-4.0", page)
+
+
+def test_every_answer_of_a_platform_is_filed(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """The archive has the landing page and the record, each led to by the page."""
+    instance = zenodo_instance
+    page = zenodo(provider, 7, {"a.ttl": f"{A} ."})
+    instance.register(f"p:\n  dataset: {page}\n")
+    instance.tick("p")
+    running = instance.harvester.instance
+    for url in (page, f"{provider.url}/api/records/7", f"{provider.url}/api/records/7/files/a.ttl/content"):
+        assert running.filed(url)
+    download = running.ledger.downloads.at(f"{provider.url}/api/records/7", None)
+    assert download
+    assert download.informed == running.crawl.activity(page)
+
+
+def test_a_new_version_is_a_new_release(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """The record that is registered says that there is a newer one, whose files are harvested then."""
+    instance = zenodo_instance
+    instance.register(f"p:\n  dataset: {zenodo(provider, 7, {'a.ttl': f'{A} .'})}\n  removals: mirror\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    zenodo(provider, 7, {"a.ttl": f"{A} ."}, last=False)
+    zenodo(provider, 8, {"renamed.ttl": f"{B} . {C} ."})
+    provider.pages["/api/records/7/versions/latest"] = provider.pages["/api/records/8"]
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") == {B, C}
+    assert outcomes(instance) == []
+    assert [version.n for version in instance.harvester.instance.ledger.versions("p")] == [1, 2]
+    assert instance.proven("p")
+
+
+def test_a_doi_is_resolved(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """However it is written; the graph's dataset is named by it."""
+    page = zenodo(provider, 7, {"a.ttl": f"{A} ."})
+    provider.pages["/doi/10.5281/zenodo.7"] = provider.pages[page.removeprefix(provider.url)]
+    zenodo_instance.register("p:\n  dataset: doi:10.5281/zenodo.7\n")
+    assert outcomes(zenodo_instance) == [Outcome.COMMITTED]
+    [described] = zenodo_instance.harvester.instance.ledger.described.of("p")
+    assert described.dataset.iri == "https://doi.org/10.5281/zenodo.7"
+
+
+def test_a_wrong_checksum_changes_nothing(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Of one file of two: nothing of the fileset is imported until its bytes are those of the manifest."""
+    instance, path = zenodo_instance, "/api/records/7/files/b.ttl/content"
+    instance.register(f"p:\n  dataset: {zenodo(provider, 7, {'a.ttl': f'{A} .', 'b.ttl': f'{B} .'})}\n")
+    right = provider.pages[path]
+    provider.put(path, f"{C} .", "application/octet-stream")
+    kind, message = failure(instance)
+    assert kind == "mismatch"
+    assert "md5" in message
+    assert instance.graph("p") == set()
+    provider.pages[path] = right
+    instance.clock.forward(days=1)
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") == {A, B}
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(404, "platform-404"), (410, "platform-restricted"), (403, "platform-restricted")]
+)
+def test_the_status_of_the_record_says_what_is_wrong(
+    zenodo_instance: TemporaryInstance, provider: ProviderServer, status: int, kind: str
+) -> None:
+    """The landing page is there, the record is not, or not for us; the graph stays."""
+    zenodo_instance.register(f"p:\n  dataset: {zenodo(provider, 7, {'a.ttl': f'{A} .'})}\n")
+    assert outcomes(zenodo_instance) == [Outcome.COMMITTED]
+    put_json(provider, "/api/records/7", {"status": status, "message": "none"}, status)
+    assert failure(zenodo_instance)[0] == kind
+    assert zenodo_instance.graph("p") == {A}
+
+
+@pytest.mark.parametrize("right", ["restricted", "closed", "embargoed"])
+def test_what_is_not_for_everybody_is_said_so(
+    zenodo_instance: TemporaryInstance, provider: ProviderServer, right: str
+) -> None:
+    """The record can be read, its files cannot."""
+    zenodo_instance.register(f"p:\n  dataset: {zenodo(provider, 7, {}, access_right=right)}\n")
+    kind, message = failure(zenodo_instance)
+    assert kind == "platform-restricted"
+    assert right in message
+
+
+def test_a_record_of_all_versions_is_out_of_scope(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """The number of the concept answers with its newest version; the finding names that."""
+    zenodo(provider, 7, {"a.ttl": f"{A} ."})
+    provider.pages["/api/records/1"] = provider.pages["/api/records/7"]
+    zenodo_instance.register(f"p:\n  dataset: {provider.put('/records/1', PAGE, 'text/html')}\n")
+    kind, message = failure(zenodo_instance)
+    assert kind == "platform-scope"
+    assert "such as 7" in message
+
+
+@pytest.mark.parametrize(
+    ("limits", "kind"),
+    [
+        ({"max_file_count": 1}, "too-many-files"),
+        ({"max_total_size": 5}, "too-large-size"),
+    ],
+)
+def test_limits_are_strict(
+    zenodo_instance: TemporaryInstance, provider: ProviderServer, limits: dict[str, int], kind: str
+) -> None:
+    """As many as the limit is are taken, more are not; the ledger has the manifest all the same."""
+    instance, page = zenodo_instance, zenodo(provider, 7, {"a.csv": "123", "b.csv": "456"})
+    instance.settings = replace(instance.settings, filesets=replace(instance.settings.filesets, **limits))
+    instance.register(f"p:\n  dataset: {page}\n")
+    assert failure(instance)[0] == kind
+    record = instance.harvester.instance.ledger.filesets.at(page)
+    assert record
+    assert (record.hit, record.status, len(record.manifest)) == (False, kind, 2)
+    zenodo(provider, 7, {"a.ttl": ""} if kind == "too-many-files" else {"a.csv": "12", "b.csv": "456"})
+    instance.clock.forward(days=1)
+    assert failure(instance)[0] != kind
+
+
+def test_no_platform_and_no_files(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """What no platform knows is said with what to do; an empty record, and one without RDF, have findings of theirs."""
+    instance.register(f"p:\n  dataset: {provider.put('/records/7', PAGE, 'text/html')}\n")
+    kind, message = failure(instance)
+    assert kind == "no-platform-match"
+    assert "platform_hosts" in message
+    provider.put("/records/7", "gone", "text/html", 410)
+    instance.clock.forward(days=1)
+    assert failure(instance)[0] == "terminal-bad-status"
+
+
+@pytest.mark.parametrize(("files", "kind"), [({}, "empty-manifest"), ({"a.csv": "1"}, "no-rdf")])
+def test_nothing_to_harvest(
+    zenodo_instance: TemporaryInstance, provider: ProviderServer, files: dict[str, str], kind: str
+) -> None:
+    """A record without files is asked for the list of its own, and says so when that is empty as well."""
+    put_json(provider, "/api/records/7/files", {"entries": []})
+    zenodo_instance.register(f"p:\n  dataset: {zenodo(provider, 7, files)}\n")
+    assert failure(zenodo_instance)[0] == kind
+
+
+def test_an_answer_that_is_no_record(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """A page in place of JSON, JSON of another shape."""
+    zenodo_instance.register(f"p:\n  dataset: {zenodo(provider, 7, {})}\n")
+    for body in ("<html>", "[]", '{"files": []}'):
+        provider.put("/api/records/7", body, "application/json")
+        assert failure(zenodo_instance)[0] == "platform-error"
+        zenodo_instance.clock.forward(days=1)
