@@ -55,7 +55,9 @@ def open_for_writing(path: Path) -> None:
 
 
 def closed(path: Path) -> None:
-    """File the digest of a ledger that is closed, unless somebody else has it open."""
+    """File the digest of a ledger that is closed, unless somebody else has it open, or its folder is gone."""
+    if not path.parent.is_dir():
+        return
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         [busy, _, _] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
