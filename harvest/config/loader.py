@@ -129,6 +129,7 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "data_dir": _path,
     "exports_dir": _path,
     "resource_dumps": boolean,
+    "warc": boolean,
     "schedule.update": duration(1, _YEAR),
     "schedule.export": duration(1, _YEAR),
     "schedule.status": duration(1, _YEAR),
@@ -281,8 +282,7 @@ def _settings(values: Mapping[str, Any], file: Path | None) -> Settings:
     """The settings of checked values; what is not among them has its default."""
     base = file.parent if file else Path.cwd() / "config"
     top = {key: value for key, value in values.items() if "." not in key}
-    for key in PATHS:
-        top[key] = Path(os.path.normpath(base / values[key]))
+    top |= {key: Path(os.path.normpath(base / values[key])) for key in PATHS}
     for section, kind in SECTIONS.items():
         prefix = section + "."
         top[section] = kind(**{k.removeprefix(prefix): v for k, v in values.items() if k.startswith(prefix)})

@@ -216,6 +216,7 @@ class Settings:
         data_dir: Everything that must be kept.
         exports_dir: N-Quads downloads.
         resource_dumps: Whether each feed has its dataset as a ResourceSync resource dump, too.
+        warc: Whether each exchange with a provider is written to WARC files, too.
         schedule: Seconds between runs.
         store: `embedded`; the only store of this version.
         http: Fetching.
@@ -240,6 +241,7 @@ class Settings:
     data_dir: Path = Path("var")
     exports_dir: Path = Path("exports")
     resource_dumps: bool = False
+    warc: bool = False
     schedule: ScheduleSettings = ScheduleSettings()
     store: str = "embedded"
     http: HttpSettings = HttpSettings()

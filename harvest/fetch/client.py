@@ -20,6 +20,7 @@ from harvest.fetch.guard import Gate
 from harvest.fetch.lanes import CHECKS_PER_HOST, Lane
 from harvest.fetch.order import NO_LIMITS, NO_VALIDATORS, THE_MACHINE, Fetched, Means, Order, Surroundings
 from harvest.fetch.pacing import now_utc
+from harvest.fetch.recording import Recorder
 from harvest.fetch.transfer import Floor, Transfer
 from harvest.fetch.transport import Transport
 from harvest.fetch.wire import follow, spell, without_userinfo
@@ -49,6 +50,7 @@ class Client:
         base_url: str,
         clock: Callable[[], datetime] = now_utc,
         around: Surroundings = THE_MACHINE,
+        recorder: Recorder | None = None,
     ) -> None:
         self.downloads = Lane(settings.per_host, settings.parallel)
         self.parallel = settings.parallel
@@ -57,7 +59,8 @@ class Client:
         kept = CHECKS_PER_HOST + settings.per_host
         transport = Transport(gate, (settings.connect_s, settings.read_s), kept, around.ca_bundle)
         floor = Floor(settings.min_rate, max(settings.min_rate_s, settings.read_s))
-        self.means = Means(settings, user_agent(settings.contact or base_url), clock, around, transport, floor)
+        agent = user_agent(settings.contact or base_url)
+        self.means = Means(settings, agent, clock, around, transport, floor, recorder)
         self._on_bytes: OnBytes = ignored
         self._closing = threading.Event()
         self._stops: WeakSet[threading.Event] = WeakSet((self._closing,))

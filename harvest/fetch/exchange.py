@@ -34,6 +34,7 @@ from harvest.fetch.answer import (
 from harvest.fetch.body import Body
 from harvest.fetch.order import Fetched, Means, Order
 from harvest.fetch.pacing import RETRY_AFTER_S, back_off_s, retry_after_s
+from harvest.fetch.recording import recorded
 from harvest.fetch.transfer import Transfer
 from harvest.fetch.wire import Wire, base_iri, follow, spell, without_userinfo
 from harvest.model import Capture, Finding, Hop, Validators
@@ -44,6 +45,7 @@ OnBytes = Callable[[str, int, int | None], None]
 REDIRECTS: Final = 10
 HOPS: Final = 100
 """Answers of one order that are remembered, the last ones."""
+_Outcome = Fetched | Wire | None
 _REDIRECT: Final = (301, 302, 303, 307, 308)
 _PERMANENT: Final = (301, 308)
 _PIECE: Final = 1 << 18
@@ -156,19 +158,22 @@ class Exchange:
                 passed.append(wire.url)
                 wire = outcome
 
-    def _hop(self, wire: Wire, passed: list[str]) -> Fetched | Wire | None:
+    def _hop(self, wire: Wire, passed: list[str]) -> _Outcome:
         order, means = self._order, self._means
         with order.lane.slot(wire.host, wire.url, order.stop) as place:
-            # Waiting for a turn is not the server's doing.
-            self._deadline += place.waited_s
+            self._deadline += place.waited_s  # waiting for a turn is not the server's doing
             place.transfer = transfer = Transfer(wire.url, wire.target, self._deadline, order.stop, means.floor)
-            sent = monotonic()
-            response = means.transport.send(wire, self._headers(wire), transfer, order.method)
-            try:
-                return self._answer(response, transfer, wire, passed)
-            finally:
-                response.close()
-                self._hops.append(hop_of(response, wire.url, monotonic() - sent))
+            with recorded(means.recorder, order.into, wire.url, means.clock()) as transfer.recording:
+                return self._asked(wire, transfer, passed)
+
+    def _asked(self, wire: Wire, transfer: Transfer, passed: list[str]) -> _Outcome:
+        sent = monotonic()
+        response = self._means.transport.send(wire, self._headers(wire), transfer, self._order.method)
+        try:
+            return self._answer(response, transfer, wire, passed)
+        finally:
+            response.close()
+            self._hops.append(hop_of(response, wire.url, monotonic() - sent))
 
     def _headers(self, wire: Wire) -> dict[str, str]:
         headers = {
@@ -182,9 +187,7 @@ class Exchange:
         self._ranged = bool(rest)
         return headers | (rest or conditional_headers(self._order.validators))
 
-    def _answer(
-        self, response: requests.Response, transfer: Transfer, wire: Wire, passed: list[str]
-    ) -> Fetched | Wire | None:
+    def _answer(self, response: requests.Response, transfer: Transfer, wire: Wire, passed: list[str]) -> _Outcome:
         status = response.status_code
         if status in _REDIRECT and "Location" in response.headers:
             self._skim(response, transfer)

@@ -13,6 +13,7 @@ from typing import Final
 from harvest.config.settings import HttpSettings
 from harvest.fetch.guard import Resolver, look_up
 from harvest.fetch.lanes import Lane
+from harvest.fetch.recording import Recorder
 from harvest.fetch.transfer import Floor
 from harvest.fetch.transport import Transport
 from harvest.model import Capture, Finding, Hop, Limits, Validators
@@ -80,6 +81,7 @@ class Means:
         around: Pausing and chance.
         transport: Sends requests.
         floor: What each transfer must bring.
+        recorder: Keeps each exchange as it went over the wire, or None.
     """
 
     settings: HttpSettings
@@ -88,6 +90,7 @@ class Means:
     around: Surroundings
     transport: Transport
     floor: Floor
+    recorder: Recorder | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from time import monotonic
 from typing import Final
 
 from harvest.errors import TooSlowError, TransferError
+from harvest.fetch.recording import Recording
 
 POLL_S: Final = 0.2
 """Longest wait for a byte or a connection before the transfer is checked again."""
@@ -44,6 +45,7 @@ class Transfer:
         target: Path and query of the request line, sent as they are.
         deadline: When it ends, by time.monotonic().
         received: Bytes of the answer that came so far, its header included.
+        recording: What takes in the bytes of both directions, or None.
     """
 
     def __init__(self, url: str, target: str, deadline: float, stop: threading.Event, floor: Floor = Floor()) -> None:
@@ -51,6 +53,7 @@ class Transfer:
         self.target = target
         self.deadline = deadline
         self.received = 0
+        self.recording: Recording | None = None
         self._stop = stop
         self._floor = floor
         self._mark = (monotonic(), 0)
@@ -107,6 +110,8 @@ class Incoming(io.RawIOBase):
                     raise
             else:
                 self._transfer.received += came
+                if self._transfer.recording is not None:
+                    self._transfer.recording.received(buffer[:came])
                 return came
 
     def close(self) -> None:

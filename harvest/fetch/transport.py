@@ -103,6 +103,13 @@ class _Connection(HTTPConnection):
         self.response_class = partial(FramedResponse, transfer=transfer)  # type: ignore[assignment]  # it is called only
         super().putrequest(method, transfer.target, *args, **kwargs)
 
+    def send(self, data: Any) -> None:
+        """Send bytes of the request, which a recording takes in."""
+        recording = _CALL.get().transfer.recording
+        if recording is not None:
+            recording.sent(data)
+        super().send(data)
+
 
 class _TLSConnection(_Connection, HTTPSConnection):
     pass
@@ -179,6 +186,8 @@ class Transport:
         try:
             while data := raw.read1(size, decode_content=False):
                 yield data
+            if transfer.recording is not None:
+                transfer.recording.is_whole = True
         except HTTPError as error:
             raise self._explain(error, transfer.url) from error
 

@@ -6,23 +6,21 @@ What flows through the platform, as frozen values without behaviour.
 """
 
 from harvest.model.downloads import CrawlLog, Download, Note
+from harvest.model.exchanges import Capture, Hop, Validators, WireExchange
 from harvest.model.filesets import Manifest, ManifestFile
 from harvest.model.harvests import (
     AHEAD,
     About,
     Announcement,
-    Capture,
     Coverage,
     Dataset,
     Delta,
     Description,
     Finding,
-    Hop,
     Limits,
     Provider,
     Removals,
     Source,
-    Validators,
 )
 from harvest.model.layout import Layout, ProviderLayout
 from harvest.model.listings import ListedFile, Listing
@@ -65,5 +63,6 @@ __all__ = [
     "Status",
     "Validators",
     "Watch",
+    "WireExchange",
     "dataset_mark",
 ]

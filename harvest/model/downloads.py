@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from harvest.model.harvests import Capture
+from harvest.model.exchanges import Capture
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from harvest.model.exchanges import Capture
 from harvest.model.listings import Listing
 
 AHEAD: Final = timedelta(days=1)
@@ -190,76 +191,6 @@ class Description:
     datasets: tuple[Dataset, ...]
     findings: tuple[Finding, ...] = ()
     about: tuple[About, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Validators:
-    """
-    What makes the next request for a URL conditional.
-
-    Attributes:
-        etag: The ETag header as received, or None.
-        last_modified: The Last-Modified header as received, or None.
-
-    Source: RFC 9110, section 8.8.
-    """
-
-    etag: str | None = None
-    last_modified: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """
-    One request and what was answered: a redirect, a try that failed, or the last answer.
-
-    Attributes:
-        uri: What was asked for, without user and password.
-        status: HTTP status.
-        version: HTTP version, major and minor.
-        headers: Those of the answer, names in lower case, values as received but cut where they are long; without
-            cookies, which may stand for a login.
-        walltime_s: Seconds from the request to the end of its body.
-
-    Source: LOD Laundromat 2, "Downloading the file stream" (HTTP_META).
-    """
-
-    uri: str
-    status: int
-    version: tuple[int, int]
-    headers: tuple[tuple[str, str], ...]
-    walltime_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Capture:
-    """
-    One answered request.
-
-    Attributes:
-        url: As asked for.
-        final_url: After redirects; the base IRI of the body.
-        redirects: The URLs passed through, in order, without `final_url`.
-        at: When the response headers arrived (aware, UTC).
-        status: HTTP status of the final answer.
-        digest: SHA-256 of the body after content-encoding was undone, 64 lower-case hex digits; None when the
-            server answered 304.
-        length: Size of that body in bytes.
-        media_type: The Content-Type header as received, or None.
-        validators: For the next request.
-
-    Source: ISO 28500 (WARC), "revisit" records; RFC 9110, section 15.4.5.
-    """
-
-    url: str
-    final_url: str
-    at: datetime
-    status: int
-    digest: str | None
-    length: int
-    media_type: str | None = None
-    redirects: tuple[str, ...] = ()
-    validators: Validators = Validators()
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,11 @@ class Layout:
         return self.data / "ledger.sqlite"
 
     @property
+    def warc(self) -> Path:
+        """WARC files with their CDX lines (`harvest.archive.warc`)."""
+        return self.data / "warc"
+
+    @property
     def content(self) -> Path:
         """Filed bytes and provenance logs (`harvest.archive`)."""
         return self.data / "content"

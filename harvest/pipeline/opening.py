@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Final
 
 from harvest.archive.content import ContentStore
+from harvest.archive.warc import WarcFiles
 from harvest.config.following import check_founded
 from harvest.config.roster import Roster
 from harvest.config.settings import Settings
 from harvest.errors import BusyError, LedgerDamage, StorageError
-from harvest.fetch.client import Client
+from harvest.fetch.client import Client, user_agent
 from harvest.ledger import Database, Ledger, wholeness
 from harvest.ledger.members import members
-from harvest.model import Layout
+from harvest.model import Layout, WireExchange
 from harvest.pipeline.crawl import Crawl
 from harvest.pipeline.harvest.load import restore
 from harvest.pipeline.harvest.recovery import recover_all, sweep
@@ -125,7 +126,7 @@ def _instance(
     database, damaged = _ledger(data, renew=renew)
     stack.callback(wholeness.closed, database.path)
     stack.callback(database.close)
-    client = Client(settings.http, settings.base_url)
+    client = Client(settings.http, settings.base_url, recorder=_recorder(settings, stack))
     stack.callback(client.close)
     generations = Generations(data.store)
     generations.recover()
@@ -135,6 +136,20 @@ def _instance(
     crawl = Crawl(ledger, client, Seal(ledger.downloads, content, settings.base_url), clock, stopping)
     tools = (settings, ledger, content, client, crawl, store, generations, roster, publishing)
     return Instance(*tools, *hooks, stopping), damaged
+
+
+def _recorder(settings: Settings, stack: ExitStack) -> Callable[[WireExchange], None] | None:
+    """
+    What writes each exchange to WARC files, where the settings say so.
+
+    Raises:
+        StorageError: The folder cannot be written.
+    """
+    if not settings.warc:
+        return None
+    files = WarcFiles(settings.layout.warc, user_agent(settings.http.contact or settings.base_url), now_utc)
+    stack.callback(files.close)
+    return files.add
 
 
 def _ledger(layout: Layout, *, renew: bool) -> tuple[Database, Path | None]:

@@ -15,6 +15,7 @@ import pytest
 from harvest.config.settings import HttpSettings
 from harvest.fetch.client import Client, Surroundings
 from harvest.fetch.guard import Sockaddr, look_up
+from harvest.fetch.recording import Recorder
 from tests.fetch.server import Answer, Server
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -48,7 +49,7 @@ class Bench:
         self._stack.callback(server.close)
         return server
 
-    def client(self, trust: Path | None = None, **settings: object) -> Client:
+    def client(self, trust: Path | None = None, recorder: Recorder | None = None, **settings: object) -> Client:
         """A client whose settings differ in these from SETTINGS, and which does not sleep."""
         around = Surroundings(self.nap, lambda: 1.0, self.resolve, trust)
         client = Client(
@@ -56,6 +57,7 @@ class Bench:
             "http://instance.example",
             lambda: NOW,
             around,
+            recorder,
         )
         self._stack.callback(client.close)
         return client

@@ -17,10 +17,13 @@ from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple
+from warcio.archiveiterator import ArchiveIterator
 
+from harvest.archive.cdx import read_lines
 from harvest.archive.copying import copy
 from harvest.archive.history import Archive
 from harvest.archive.index import PREVIOUS_VERSION, Index
@@ -33,7 +36,7 @@ from harvest.model import Download
 from harvest.pipeline.crawl import Crawl
 from tests.archive.preston import unpacked
 from tests.pipeline.conftest import TemporaryInstance
-from tests.pipeline.test_semantics import A1, B1, release
+from tests.pipeline.test_semantics import A1, B1, release, ttl
 from tests.provider import VOID, ProviderServer, dataset
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -450,3 +453,28 @@ def test_recording_is_quick(instance: TemporaryInstance) -> None:
     began = time.monotonic()
     assert len(crawl.seal()) == 1
     assert time.monotonic() - began < 30
+
+
+def test_exchanges_are_written_to_warc_files(
+    instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
+) -> None:
+    """Where the settings say so: description and dump of two releases, and nothing of the look that brought nothing."""
+    instance.settings = replace(instance.settings, warc=True)
+    registered()
+    release(provider, 1, A1)
+    instance.tick("p")
+    instance.tick("p")
+    release(provider, 2, A1, B1)
+    instance.tick("p")
+    instance.close()
+    lines = [line for path in instance.settings.layout.warc.glob("*.cdx") for line in read_lines(path)]
+    paths = [urlsplit(line.url).path for line in sorted(lines, key=lambda line: line.offset)]
+    assert paths == ["/void.ttl", "/1.ttl", "/void.ttl", "/2.ttl"]
+    [path] = instance.settings.layout.warc.glob("*.warc.gz")
+    with path.open("rb") as stream:
+        bodies = [each.content_stream().read() for each in ArchiveIterator(stream) if each.rec_type == "response"]
+    assert bodies[1] == ttl(A1).encode() and bodies[3] == ttl(A1, B1).encode()
+    instance.settings = replace(instance.settings, warc=False)
+    release(provider, 3, B1)
+    instance.tick("p")
+    assert list(instance.settings.layout.warc.glob("*.warc.gz")) == [path]
