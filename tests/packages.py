@@ -10,9 +10,11 @@ import pytest
 from harvest.archive.handling import GROUP
 
 
-def install(folder: Path, patch: pytest.MonkeyPatch, name: str, handlers: dict[str, str], source: str) -> None:
+def install(
+    folder: Path, patch: pytest.MonkeyPatch, name: str, points: dict[str, str], source: str, group: str = GROUP
+) -> None:
     """
-    Install a distribution with one module of its name, and its handlers as entry points.
+    Install a distribution with one module of its name, and its handlers, or what else `group` is of, as entry points.
 
     Source: PyPA, "Recording installed projects" and "Entry points specification".
     """
@@ -21,6 +23,6 @@ def install(folder: Path, patch: pytest.MonkeyPatch, name: str, handlers: dict[s
     metadata = folder / f"{name}-1.2.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
-    points = "".join(f"{point} = {reference}\n" for point, reference in handlers.items())
-    (metadata / "entry_points.txt").write_text(f"[{GROUP}]\n{points}")
+    lines = "".join(f"{point} = {reference}\n" for point, reference in points.items())
+    (metadata / "entry_points.txt").write_text(f"[{group}]\n{lines}")
     patch.syspath_prepend(folder)

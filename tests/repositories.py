@@ -49,3 +49,89 @@ def zenodo(server: ProviderServer, number: int, files: Mapping[str, str], *, las
     }
     put_json(server, f"/api/records/{number}", said)
     return server.put(f"/records/{number}", PAGE, "text/html")
+
+
+def dataverse(server: ProviderServer, files: Mapping[str, str], version: int = 1) -> str:
+    """A dataset of Dataverse, its files in folders, and their bytes; returns its landing page."""
+    entries = []
+    for number, (path, body) in enumerate(files.items(), 10 * version):
+        server.put(f"/api/access/datafile/{number}", body, "application/octet-stream")
+        folder, _, name = path.rpartition("/")
+        file = {"id": number, "filename": name, "contentType": "application/octet-stream", "filesize": len(body)}
+        file |= {"checksum": {"type": "SHA-1", "value": hashlib.sha1(body.encode(), usedforsecurity=False).hexdigest()}}
+        entries.append({"label": name, "directoryLabel": folder, "restricted": False, "dataFile": file})
+    said = {"versionNumber": version, "versionMinorNumber": 0, "versionState": "RELEASED", "files": entries}
+    put_json(
+        server,
+        "/api/datasets/:persistentId?persistentId=doi:10.5072/FK2/A",
+        {"status": "OK", "data": {"persistentUrl": "https://doi.org/10.5072/FK2/A", "latestVersion": said}},
+    )
+    return server.put("/dataset.xhtml?persistentId=doi:10.5072/FK2/A", PAGE, "text/html")
+
+
+def figshare(server: ProviderServer, files: Mapping[str, str]) -> str:
+    """An article of Figshare and its files; returns its landing page."""
+    entries = []
+    for number, (name, body) in enumerate(files.items(), 100):
+        url = server.put(f"/ndownloader/files/{number}", body, "application/octet-stream")
+        entries.append({"id": number, "name": name, "size": len(body), "download_url": url, "computed_md5": md5(body)})
+    put_json(server, "/v2/articles/5", {"id": 5, "version": 1, "title": "Letters", "files": entries})
+    return server.put("/articles/dataset/letters/5", PAGE, "text/html")
+
+
+def archiveorg(server: ProviderServer, files: Mapping[str, str]) -> str:
+    """An item of archive.org, with a file that was derived from others; returns its page."""
+    entries = [{"name": "letters_files.xml", "source": "metadata"}]
+    for name, body in files.items():
+        server.put(f"/download/letters/{name}", body, "application/octet-stream")
+        entries.append({"name": name, "source": "original", "size": str(len(body)), "md5": md5(body)})
+    put_json(server, "/metadata/letters", {"metadata": {"title": "Letters"}, "files": entries})
+    return server.put("/details/letters", PAGE, "text/html")
+
+
+def ckan(server: ProviderServer, files: Mapping[str, str]) -> str:
+    """A dataset of CKAN whose resources have names without extensions; returns its page."""
+    resources = []
+    for name, body in files.items():
+        url = server.put(f"/dataset/letters/resource/{name}/download/file", body, "application/octet-stream")
+        kind = {"ttl": "TTL", "nt": "N-Triples", "csv": "CSV"}[name.rpartition(".")[2]]
+        resources.append({"name": name.partition(".")[0], "url": url, "format": kind, "hash": "", "size": None})
+    package = {"name": "letters", "title": "Letters", "resources": resources}
+    put_json(server, "/api/3/action/package_show?id=letters", {"success": True, "result": package})
+    page = '<meta name="generator" content="ckan 2.10.4"/>' + PAGE
+    return server.put("/dataset/letters", page, "text/html")
+
+
+def schemaorg(server: ProviderServer, files: Mapping[str, str]) -> str:
+    """A page with JSON-LD of schema.org; returns its address."""
+    kinds = {"ttl": "text/turtle", "nt": "application/n-triples", "csv": "text/csv"}
+    found = [
+        {"@type": "DataDownload", "contentUrl": server.put(f"/data/{name}", body, "application/octet-stream")}
+        | {"encodingFormat": kinds[name.rpartition(".")[2]], "sha256": hashlib.sha256(body.encode()).hexdigest()}
+        for name, body in files.items()
+    ]
+    said = {"@context": "https://schema.org/", "@type": "Dataset", "name": "Letters", "distribution": found}
+    page = f'{PAGE}<script type="application/ld+json">{json.dumps(said)}</script>'
+    return server.put("/letters", page, "text/html")
+
+
+def dcat(server: ProviderServer, files: Mapping[str, str]) -> str:
+    """A page with JSON-LD of DCAT whose distributions are referred to; returns its address."""
+    graph: list[dict[str, Any]] = []
+    for name, body in files.items():
+        url = server.put(f"/data/{name}", body, "application/octet-stream")
+        checksum = {"spdx:algorithm": {"@id": "spdx:checksumAlgorithm_md5"}, "spdx:checksumValue": md5(body)}
+        graph.append({"@id": f"#{name}", "@type": "dcat:Distribution", "dcat:downloadURL": {"@id": url}})
+        graph[-1]["spdx:checksum"] = checksum
+    said = {"@type": "dcat:Dataset", "dct:title": "Letters", "dcat:distribution": [{"@id": f"#{n}"} for n in files]}
+    page = f'<script type="application/ld+json">{json.dumps({"@graph": [*graph, said]})}</script>'
+    return server.put("/letters", page, "text/html")
+
+
+def signposting(server: ProviderServer, files: Mapping[str, str]) -> str:
+    """A page whose Link header names its files; returns its address."""
+    kinds = {"ttl": "text/turtle", "nt": "application/n-triples", "csv": "text/csv"}
+    urls = {server.put(f"/data/{name}", body, "application/octet-stream"): name for name, body in files.items()}
+    items = [f'<{url}>; rel="item"; type="{kinds[name.rpartition(".")[2]]}"' for url, name in urls.items()]
+    server.links["/letters"] = ", ".join(items)
+    return server.put("/letters", PAGE, "text/html")

@@ -143,14 +143,14 @@ def _form(words: list[str], url: str) -> Format | None:
     for word in words:
         match = _MEDIA_TYPE.fullmatch(word)
         bare = match[1].lower() if match else ""
-        if form := by_media_type(bare) or _word(word):
+        if form := by_media_type(bare) or by_word(word):
             return form
         other = other or bool(match and bare not in _WRAPPERS | _GENERIC)
     # `.xml` is mostly something else.
     return None if other or extension(url) == "xml" else by_extension(urlsplit(url).path)
 
 
-def _word(word: str) -> Format | None:
+def by_word(word: str) -> Format | None:
     """The format that a word, or the last part of an IRI (`.../RDF_TURTLE`, `.../formats/N3`), stands for."""
     last = re.split(r"[/#]", word)[-1] if "://" in word else word
     bare = last.strip().strip(".").lower()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from harvest.config.settings import FilesetSettings
+from harvest.discover.platforms.platform import GROUP
 from harvest.model import ManifestFile, Outcome
+from tests import repositories
+from tests.packages import install
 from tests.pipeline.conftest import TemporaryInstance
 from tests.provider import ProviderServer
 from tests.repositories import PAGE, md5, put_json, zenodo
@@ -22,6 +26,12 @@ def zenodo_instance(instance: TemporaryInstance, provider: ProviderServer) -> Te
     filesets = FilesetSettings(platform_hosts=hosts, doi_resolver=f"{provider.url}/doi/")
     instance.settings = replace(instance.settings, filesets=filesets)
     return instance
+
+
+def plays(instance: TemporaryInstance, provider: ProviderServer, platform: str) -> None:
+    """The local server is a repository of that platform."""
+    filesets = FilesetSettings(platform_hosts={provider.url.removeprefix("http://"): platform})
+    instance.settings = replace(instance.settings, filesets=filesets)
 
 
 def outcomes(instance: TemporaryInstance) -> list[Outcome]:
@@ -200,3 +210,92 @@ def test_an_answer_that_is_no_record(zenodo_instance: TemporaryInstance, provide
         provider.put("/api/records/7", body, "application/json")
         assert failure(zenodo_instance)[0] == "platform-error"
         zenodo_instance.clock.forward(days=1)
+
+
+@pytest.mark.parametrize(
+    "platform", ["dataverse", "figshare", "archiveorg", "ckan", "schemaorg", "dcat", "signposting"]
+)
+def test_a_dataset_of_every_platform_is_harvested(
+    instance: TemporaryInstance, provider: ProviderServer, platform: str
+) -> None:
+    """From the landing page to the graph, and again when a file changed; nothing new costs no version."""
+    if platform in ("figshare", "archiveorg"):  # those that are known by their hosts
+        plays(instance, provider, platform)
+    put = getattr(repositories, platform)
+    page = put(provider, {"a.ttl": f"{A} .", "b.nt": f"{B} .\n", "c.csv": "c"})
+    instance.register(f"p:\n  dataset: {page}\n  removals: mirror\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") == {A, B}
+    record = instance.harvester.instance.ledger.filesets.at(page)
+    assert record
+    assert (record.platform_name, record.file_count) == (platform, 3)
+    assert outcomes(instance) == []
+    put(provider, {"a.ttl": f"{A} .", "b.nt": f"{C} .\n", "c.csv": "c"})
+    if platform in ("ckan", "signposting"):  # they say no checksums, so the files are asked for
+        instance.clock.forward(days=2)
+        instance.tick("p", forced=True)
+    else:
+        assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") == {A, C}
+    assert instance.proven("p")
+
+
+def test_folders_are_kept(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Files of one name in two folders are two files."""
+    page = repositories.dataverse(provider, {"one/a.ttl": f"{A} .", "two/a.ttl": f"{B} ."})
+    instance.register(f"p:\n  dataset: {page}\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") == {A, B}
+    record = instance.harvester.instance.ledger.filesets.at(page)
+    assert record
+    assert [file.path for file in record.manifest] == ["one/a.ttl", "two/a.ttl"]
+
+
+def test_an_unsafe_path_is_left_out(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """The others are harvested, and the finding names it."""
+    page = repositories.dataverse(provider, {"a.ttl": f"{A} .", "../b.ttl": f"{B} ."})
+    instance.register(f"p:\n  dataset: {page}\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") == {A}
+    ledger = instance.harvester.instance.ledger
+    [finding] = ledger.findings("p")
+    assert finding.kind == "unsafe-path"
+    assert "../b.ttl" in finding.message
+    record = ledger.filesets.at(page)
+    assert record
+    assert [file.status for file in record.manifest] == [None, "unsafe-path"]
+
+
+MUSEUM = """
+    from harvest.discover.platforms import Manifest, ManifestFile, Platform, Wanted
+
+    def matches(landing):
+        return landing.url.endswith("/museum")
+
+    def process(landing, answers):
+        if "broken" in landing.answer.text():
+            raise KeyError("files")
+        listing = landing.url + "/files.json"
+        if listing not in answers:
+            return Wanted((listing,))
+        files = [ManifestFile(name, platform_url=url) for name, url in answers[listing].json().items()]
+        return Manifest("museum", landing.host, "1", tuple(files), landing.url)
+
+    MUSEUM = Platform(matches, process)
+"""
+
+
+def test_a_platform_of_another_package(
+    instance: TemporaryInstance, provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is found by its entry point; what it raises is a finding."""
+    install(tmp_path / "site", monkeypatch, "museum", {"museum": "museum:MUSEUM"}, MUSEUM, GROUP)
+    page = provider.put("/museum", PAGE, "text/html")
+    put_json(provider, "/museum/files.json", {"a.ttl": provider.put("/bytes", f"{A} .", "application/octet-stream")})
+    instance.register(f"p:\n  dataset: {page}\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") == {A}
+    provider.put("/museum", "broken", "text/html")
+    kind, message = failure(instance)
+    assert kind == "platform-error"
+    assert "KeyError" in message

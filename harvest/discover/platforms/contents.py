@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Final
 
 from harvest.discover.about import LONGEST
 from harvest.discover.dumps import COMPRESSED, NOT_RDF, extension
+from harvest.discover.platforms.paths import UNSAFE
 from harvest.errors import FilesetError
 from harvest.model import About, Coverage, Dataset, Description, Finding, ListedFile, Listing, Manifest, ManifestFile
 from sparql.rdf import by_extension, by_media_type
@@ -28,7 +30,7 @@ def is_rdf(file: ManifestFile) -> bool:
 
 def dumps_of(manifest: Manifest) -> tuple[ManifestFile, ...]:
     """The files that are harvested: those that are RDF, or where none is, the archives, which are looked into."""
-    usable = [file for file in manifest.files if file.platform_url]
+    usable = [file for file in manifest.files if file.platform_url and file.status != UNSAFE]
     rdf = tuple(file for file in usable if is_rdf(file))
     return rdf or tuple(file for file in usable if extension(file.path) in _ARCHIVES)
 
@@ -74,12 +76,20 @@ def describe(manifest: Manifest, url: str) -> Description:
         _cut("; ".join(manifest.creators)),
         manifest.platform_base_url,
     )
-    others = len(manifest.files) - len(chosen)
-    findings: tuple[Finding, ...] = ()
-    if others:
-        message = f"{others:,} of the {len(manifest.files):,} files of {manifest.platform_base_url} are listed, not RDF"
-        findings = (Finding("not-rdf", message, manifest.platform_base_url),)
-    return Description((dataset,), findings, (about,))
+    return Description((dataset,), tuple(_findings(manifest, len(chosen))), (about,))
+
+
+def _findings(manifest: Manifest, chosen: int) -> Iterator[Finding]:
+    """Which files are not harvested."""
+    page = manifest.platform_base_url
+    for file in manifest.files:
+        if file.status == UNSAFE:
+            message = f"the file {file.path[:200]!r} of {page} is left out: its path leads out of the fileset"
+            yield Finding(UNSAFE, message, file.platform_url or page)
+    unsafe = sum(file.status == UNSAFE for file in manifest.files)
+    if others := len(manifest.files) - chosen - unsafe:
+        message = f"{others:,} of the {len(manifest.files):,} files of {page} are listed, not RDF"
+        yield Finding("not-rdf", message, page)
 
 
 def _listed(file: ManifestFile) -> ListedFile:

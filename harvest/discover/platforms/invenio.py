@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from harvest.discover.platforms.platform import Answers, Landing, Platform, Wanted
-from harvest.discover.platforms.shapes import address, checksums, mapping, objects, segment, size, text
+from harvest.discover.platforms.shapes import address, checksums, mapping, objects, segment, size, text, verbatim
 from harvest.errors import FilesetError
 from harvest.model import Manifest, ManifestFile
 
@@ -81,7 +81,7 @@ def _with_files(landing: Landing, answers: Answers, record: dict[str, Any], name
 
 
 def _file(landing: Landing, record: dict[str, Any], entry: dict[str, Any]) -> ManifestFile:
-    path = text(entry.get("key")) or text(entry.get("filename")) or ""
+    path = verbatim(entry.get("key")) or verbatim(entry.get("filename"))
     links = mapping(entry.get("links"))
     content = f"{landing.base}/api/records/{_own_id(record)}/files/{segment(path)}/content"
     legacy = links.get("self") if "bucket" in entry else None

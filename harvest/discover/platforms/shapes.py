@@ -17,6 +17,11 @@ def text(value: object) -> str | None:
     return value.strip() or None if isinstance(value, str) else None
 
 
+def verbatim(value: object) -> str:
+    """A text as it is, spaces around it included, for names of files; empty in place of anything else."""
+    return value if isinstance(value, str) else ""
+
+
 def size(value: object) -> int | None:
     """A number of bytes; some platforms write it as text."""
     if isinstance(value, str) and value.isdecimal():

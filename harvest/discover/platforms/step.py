@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 from urllib.parse import urlsplit
 
+from harvest.discover.platforms.paths import settled
 from harvest.discover.platforms.platform import GROUP, Answers, Landing, Platform, Wanted
 from harvest.errors import FilesetError
 from harvest.model import Manifest
@@ -16,7 +17,14 @@ _OWN: Final = "harvest.discover.platforms."
 
 OWN: Final[Mapping[str, str]] = {
     "zenodo": _OWN + "invenio:ZENODO",
+    "figshare": _OWN + "figshare:FIGSHARE",
+    "archiveorg": _OWN + "archiveorg:ARCHIVEORG",
+    "dataverse": _OWN + "dataverse:DATAVERSE",
     "inveniordm": _OWN + "invenio:INVENIORDM",
+    "ckan": _OWN + "ckan:CKAN",
+    "schemaorg": _OWN + "pages:SCHEMAORG",
+    "dcat": _OWN + "pages:DCAT",
+    "signposting": _OWN + "pages:SIGNPOSTING",
 }
 """Our own, the most specific first."""
 
@@ -83,9 +91,11 @@ def step(
     except _UNFORESEEN as error:
         message = f"{landing.url}: the answers of {chosen.name} are not as expected: {type(error).__name__}: {error}"
         raise FilesetError("platform-error", message, url=landing.url) from None
-    if isinstance(found, Manifest) and not found.files:
+    if not isinstance(found, Manifest):
+        return found
+    if not found.files:
         raise FilesetError("empty-manifest", f"{landing.url} has no files", url=landing.url)
-    return found
+    return replace(found, files=settled(found.files))
 
 
 def _chosen(landing: Landing, platforms: tuple[Registered, ...], hosts: Mapping[str, str]) -> Registered:
