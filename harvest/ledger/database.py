@@ -183,6 +183,12 @@ class Database:
     def _check(self) -> None:
         applied = self._applied()
         known = len(self._migrations)
+        layout = row_sums.layout(self._connection())
+        if layout is not None and (layout > applied or layout == known < applied):
+            raise LedgerDamage(
+                f"the ledger {self.path} is damaged: it has layout {layout} and says {applied}; {wholeness.MEND}",
+                url=str(self.path),
+            )
         if applied > known:
             raise LedgerError(
                 f"the ledger {self.path} has layout {applied}, {known} is known here; use the version that wrote it",

@@ -37,6 +37,16 @@ def are_kept(connection: sqlite3.Connection, layout: int) -> bool:
     return connection.execute("SELECT 1 FROM checksum WHERE layout = ?", (layout,)).fetchone() is not None
 
 
+def layout(connection: sqlite3.Connection) -> int | None:
+    """Of which layout the sums are; None where there are none, or no triggers that keep them."""
+    if "checksum" not in _all_tables(connection):
+        return None
+    if connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'trigger'").fetchone() is None:
+        return None
+    found = connection.execute("SELECT max(layout) FROM checksum").fetchone()[0]
+    return None if found is None else int(found)
+
+
 def resume(connection: sqlite3.Connection, layout: int) -> None:
     """Make triggers and sums for the rows that there are, in the caller's transaction."""
     suspend(connection)

@@ -4,7 +4,8 @@ Whether the ledger's file is what it was when the instance was last stopped.
     ledger.sqlite.sha256     its digest, from a clean stop until somebody opens the ledger for writing
 
 SQLite keeps no checksums: a flipped byte inside a value is read as another value. What was not stopped cleanly has no
-digest; its pages are checked by SQLite, its rows by their sums (`row_sums.py`).
+digest; its pages are checked by SQLite, its rows by their sums (`row_sums.py`), and its log by what follows in it
+(`wal.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from harvest.errors import LedgerDamage
+from harvest.ledger import wal
 
 MEND: Final = "`harvest rebuild` makes it again from logs, snapshots and change files"
 
@@ -35,6 +37,11 @@ def check(path: Path, providers: Path) -> None:
         raise LedgerDamage(
             f"the ledger {path} is damaged: its bytes are not those of the last stop; {MEND}", url=str(path)
         )
+    elif lost := wal.lost_commits(path):
+        raise LedgerDamage(
+            f"the ledger {path} is damaged: {path}-wal is, and so {lost} or more of its commits are lost; {MEND}",
+            url=str(path),
+        )
 
 
 def is_damage(error: Exception) -> bool:
@@ -48,7 +55,8 @@ def is_trouble(error: Exception) -> bool:
 
 
 def open_for_writing(path: Path) -> None:
-    """Have nobody hold the ledger against an older digest."""
+    """Have nobody hold the ledger against an older digest, and note since when it is open."""
+    wal.mark(path)
     if _listed(path).exists():
         _listed(path).unlink()
         _sync(path.parent)

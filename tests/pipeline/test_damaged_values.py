@@ -116,3 +116,54 @@ def test_a_value_flipped_under_a_running_instance_is_found_and_mended(
         assert answer["ok"] and [item["what"] for item in answer["results"]] == ["ledger"], answer
         assert not [proof for proof in harvester.maintenance.prove_all() if not proof.holds]
         assert [version.n for version in again.ledger.versions("p")] == [1, 2, 3]
+
+
+def test_a_log_that_was_damaged_after_a_crash_is_found_and_mended(harvested: TemporaryInstance, tmp_path: Path) -> None:
+    """SQLite would drop the commits behind the damage without a word; one that is whole is taken as it is."""
+    ledger = harvested.settings.layout.ledger
+    harvested.harvester.instance.ledger.database.write("UPDATE provider SET failures = 0")
+    harvested.harvester.instance.ledger.database.write("UPDATE provider SET failures = 0")
+    for ending in ("", "-wal"):
+        shutil.copy(f"{ledger}{ending}", f"{tmp_path}/crashed{ending}")
+    for is_damaged in (False, True):
+        harvested.close()
+        (ledger.parent / "ledger.sqlite.sha256").unlink()
+        for ending in ("", "-wal"):
+            shutil.copy(f"{tmp_path}/crashed{ending}", f"{ledger}{ending}")
+        if not is_damaged:
+            assert [version.n for version in harvested.harvester.instance.ledger.versions("p")] == [1, 2, 3]
+    flip(Path(f"{ledger}-wal"), 500, 3)
+    with pytest.raises(LedgerDamage, match=r"commits are lost; `harvest rebuild`"):
+        assert harvested.harvester
+    with opened(harvested.settings, harvested.clock, renew=True) as again, closing(Harvester(again)) as harvester:
+        assert execute(harvester, "rebuild", [])["ok"]
+        assert [version.n for version in again.ledger.versions("p")] == [1, 2, 3]
+
+
+def test_a_damaged_log_after_a_power_cut_is_taken_as_far_as_it_goes(harvested: TemporaryInstance) -> None:
+    """What the machine had not written yet is no damage."""
+    ledger = harvested.settings.layout.ledger
+    harvested.harvester.instance.ledger.database.write("UPDATE provider SET failures = 0")
+    saved = [(Path(f"{ledger}{ending}"), Path(f"{ledger}{ending}").read_bytes()) for ending in ("", "-wal")]
+    harvested.close()
+    (ledger.parent / "ledger.sqlite.sha256").unlink()
+    (ledger.parent / "ledger.sqlite.boot").write_text("another start of the machine")
+    for path, content in saved:
+        path.write_bytes(content)
+    flip(saved[1][0], saved[1][0].stat().st_size - 100, 3)
+    assert harvested.harvester.instance.ledger.provider("p")
+
+
+@pytest.mark.parametrize("said", [0, 3, 1000])
+def test_a_layout_that_is_none_is_damage(harvested: TemporaryInstance, said: int) -> None:
+    """Migrations of another layout would break the ledger, and a later version did not write it."""
+    harvested.close()
+    path = harvested.settings.layout.ledger
+    with closing(sqlite3.connect(path)) as ledger:
+        ledger.execute(f"PRAGMA user_version = {said}")
+    (path.parent / "ledger.sqlite.sha256").unlink()
+    with pytest.raises(LedgerDamage, match=f"says {said}; `harvest rebuild`"):
+        assert harvested.harvester
+    with opened(harvested.settings, harvested.clock, renew=True) as again, closing(Harvester(again)) as harvester:
+        assert execute(harvester, "rebuild", [])["ok"]
+        assert [version.n for version in again.ledger.versions("p")] == [1, 2, 3]
