@@ -16,6 +16,7 @@ import click
 
 from harvest.cli import archive as cli_archive
 from harvest.cli import files as cli_files
+from harvest.cli import ingest as cli_ingest
 from harvest.cli import output as show
 from harvest.cli import output_queue as show_queue
 from harvest.cli import seeds as cli_seeds
@@ -247,3 +248,4 @@ main.add_command(cli_files.patch)
 main.add_command(cli_seeds.seeds)
 main.add_command(cli_update.update)
 main.add_command(cli_wash.wash)
+main.add_command(cli_ingest.ingest)

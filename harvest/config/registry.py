@@ -92,11 +92,17 @@ def _handler(node: yaml.Node) -> str:
     return f"{name} {web_address(found['url'])}"
 
 
+def landing_address(written: str) -> str:
+    """A DOI, however it is written, as an address at doi.org; anything else as it is."""
+    found = _DOI.fullmatch(written)
+    return f"https://doi.org/{found[1]}" if found else written
+
+
 def _landing_page(node: yaml.Node) -> str:
     """The address of a landing page; a DOI, however it is written, as one at doi.org."""
-    if found := _DOI.fullmatch(text(node).strip()):
-        return f"https://doi.org/{found[1]}"
-    return web_address(node)
+    written = text(node).strip()
+    found = landing_address(written)
+    return found if found != written else web_address(node)
 
 
 def _removals(node: yaml.Node) -> Removals:

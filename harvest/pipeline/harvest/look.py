@@ -18,7 +18,8 @@ from harvest.ledger import Described, ProviderRecord, RunFacts
 from harvest.ledger.ahead import try_provider_now
 from harvest.ledger.announcements import backoff
 from harvest.model import Coverage, Dataset, Description, Finding, Limits, Provider, Source, Validators
-from harvest.pipeline.harvest import catalogues, filesets, handled, sitemaps, streams
+from harvest.pipeline.filesets import reading as filesets
+from harvest.pipeline.harvest import catalogues, handled, sitemaps, streams
 from harvest.pipeline.harvest.due import decide
 from harvest.pipeline.harvest.mirroring import announce_remaining
 from harvest.pipeline.instance import Instance

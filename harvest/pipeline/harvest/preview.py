@@ -27,7 +27,8 @@ from harvest.fetch.probe import probe
 from harvest.ledger import Database, Ledger
 from harvest.model import Coverage, Dataset, Description, Document, Finding, Limits, Provider, Source
 from harvest.pipeline.filed import filed
-from harvest.pipeline.harvest import catalogues, filesets, handled, sitemaps, streams, verdict
+from harvest.pipeline.filesets import reading as filesets
+from harvest.pipeline.harvest import catalogues, handled, sitemaps, streams, verdict
 from harvest.pipeline.harvest.alone import WashedDocument, WashOrder, wash_alone
 from harvest.pipeline.harvest.look import ACCEPT, DESCRIPTION_BYTES, DESCRIPTION_S, PATIENCE_S
 from harvest.pipeline.resourcesync.source import Plainly, described

@@ -106,9 +106,9 @@ def preview(settings: FilesetSettings, provider: Provider, client: Client, folde
 
     def ask(url: str, accept: str) -> Answer:
         try:
-            return _answer(url, client.get(url, limits=LIMITS, accept=accept, into=folder))
+            return answer_of(url, client.get(url, limits=LIMITS, accept=accept, into=folder))
         except StatusError as error:
-            return _refused(url, error)
+            return refused(url, error)
 
     manifest = gather(settings, provider.url, ask)
     check(manifest, settings.max_total_size, settings.max_file_count)
@@ -135,20 +135,21 @@ def _asked(instance: Instance, provider: Provider, url: str, accept: str, captur
     try:
         fetched = instance.crawl.get(url, validators, LIMITS, accept=accept, informed=informed)
     except StatusError as error:
-        return _refused(url, error)
+        return refused(url, error)
     capture = known if known and fetched.capture.digest is None else fetched.capture
     captures.append(capture)
     assert capture.digest is not None
-    return _answer(url, replace(fetched, capture=capture, path=instance.content.path(capture.digest)))
+    return answer_of(url, replace(fetched, capture=capture, path=instance.content.path(capture.digest)))
 
 
-def _answer(url: str, fetched: Fetched) -> Answer:
+def answer_of(url: str, fetched: Fetched) -> Answer:
+    """What a platform is given of an answer."""
     capture = fetched.capture
     headers = fetched.http[-1].headers if fetched.http else ()
     return Answer(url, capture.status, capture.final_url, fetched.path, capture.media_type, headers, capture.redirects)
 
 
-def _refused(url: str, error: StatusError) -> Answer:
+def refused(url: str, error: StatusError) -> Answer:
     """
     An answer that says that there is nothing to be had.
 

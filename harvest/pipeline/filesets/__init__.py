@@ -1,0 +1,1 @@
+"""Datasets in repositories: as descriptions of providers, and ingested for use alone."""

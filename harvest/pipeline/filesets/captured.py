@@ -1,0 +1,136 @@
+"""Files of a fileset as they were captured, compared with what the manifest says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from harvest.archive.cdx import REVISIT, CdxLine, read_lines
+from harvest.archive.content import ContentStore
+from harvest.archive.layout import digest_of
+from harvest.discover.platforms.paths import UNSAFE
+from harvest.errors import FetchError, StatusError
+from harvest.fetch.client import Client, Fetched
+from harvest.model import Capture, ManifestFile
+
+EXISTS: Final = "exists"
+"""The status of a file that is filed, and as the manifest says."""
+
+BAD_STATUS: Final = "terminal-bad-status"
+EMPTY: Final = "empty-blob"
+
+_ALGORITHMS: Final = ("md5", "sha1", "sha256")
+
+
+@dataclass(frozen=True, slots=True)
+class FiledBody:
+    """
+    Bytes that are filed.
+
+    Attributes:
+        capture: Of the answer.
+        path: Where they are.
+        digests: md5, sha1 and sha256, by name.
+    """
+
+    capture: Capture
+    path: Path
+    digests: dict[str, str]
+
+    def file_meta(self) -> dict[str, Any]:
+        """Size, checksums and media type."""
+        sums = {f"{name}hex": digits for name, digits in self.digests.items()}
+        media_type = (self.capture.media_type or "").partition(";")[0].strip() or None
+        return {"size_bytes": self.capture.length, **sums, "mimetype": media_type}
+
+    def terminal(self) -> dict[str, Any]:
+        """Where they were in the end."""
+        return {
+            "terminal_url": self.capture.final_url,
+            "terminal_dt": digits_of(self.capture.at),
+            "terminal_status_code": self.capture.status,
+            "terminal_sha1hex": self.digests["sha1"],
+        }
+
+
+def digits_of(moment: datetime) -> str:
+    """A moment in 14 digits."""
+    return f"{moment:%Y%m%d%H%M%S}"
+
+
+def filed_body(content: ContentStore, fetched: Fetched) -> FiledBody:
+    """File the body of an answer."""
+    assert fetched.path is not None and fetched.capture.digest is not None
+    digests = {name: digest_of(fetched.path, name)[0] for name in _ALGORITHMS}
+    return FiledBody(fetched.capture, content.file(fetched.path, digests["sha256"]), digests)
+
+
+def captured(
+    client: Client, content: ContentStore, file: ManifestFile, check_stopping: Callable[[], None]
+) -> tuple[ManifestFile, FiledBody | None]:
+    """A file of a manifest with what came of it, and its bytes where they could be had."""
+    check_stopping()
+    if file.status == UNSAFE or file.platform_url is None:
+        return replace(file, status=file.status or BAD_STATUS), None
+    try:
+        kept = filed_body(content, client.get(file.platform_url, accept="*/*", into=content.incoming))
+    except FetchError as error:
+        extra = {**file.extra, "error": error.message}
+        if isinstance(error, StatusError):
+            extra["status_code"] = error.status
+        return replace(file, status=BAD_STATUS, extra=extra), None
+    done = replace(
+        file,
+        status=_status(file, kept),
+        size=kept.capture.length if file.size is None else file.size,
+        md5=file.md5 or kept.digests["md5"],
+        sha1=file.sha1 or kept.digests["sha1"],
+        sha256=file.sha256 or kept.digests["sha256"],
+        mimetype=file.mimetype or kept.file_meta()["mimetype"],
+        terminal_url=kept.capture.final_url,
+        terminal_dt=digits_of(kept.capture.at),
+    )
+    return done, kept
+
+
+def _status(file: ManifestFile, kept: FiledBody) -> str:
+    if file.size is not None and file.size != kept.capture.length:
+        return "mismatch-size"
+    for name, digest in file.hashes:
+        if kept.digests[name] != digest:
+            return f"mismatch-{name}"
+    return EXISTS
+
+
+def cdx_of(folder: Path, kept: FiledBody | None, since: datetime) -> dict[str, Any]:
+    """`cdx`, or for bytes that were there already `revisit_cdx`, of an answer in the WARC files of a folder."""
+    found: dict[str, Any] = {"cdx": None, "revisit_cdx": None}
+    if kept is None:
+        return found
+    for path in sorted(folder.glob("*.cdx")):
+        if path.name[:8] < digits_of(since)[:8]:
+            continue
+        for line in read_lines(path):
+            if line.url == kept.capture.final_url and line.timestamp >= digits_of(since):
+                if line.mimetype == REVISIT:
+                    found["revisit_cdx"] = _as_json(line)
+                elif line.status == "200":
+                    found["cdx"] = _as_json(line)
+    return found
+
+
+def _as_json(line: CdxLine) -> dict[str, Any]:
+    return {
+        "surt": line.key,
+        "datetime": line.timestamp,
+        "url": line.url,
+        "mimetype": line.mimetype,
+        "status_code": int(line.status) if line.status.isdecimal() else None,
+        "sha1b32": line.digest,
+        "warc_csize": line.length,
+        "warc_offset": line.offset,
+        "warc_path": line.file,
+    }
