@@ -84,6 +84,10 @@ class Layout:
         """The snapshot and the changes of a provider."""
         return ProviderLayout(self.providers / name)
 
+    def pages(self, name: str) -> Path:
+        """What the pages of a provider gave at its last washing (`harvest.wash.page_cache`); may go at any time."""
+        return self.data / "pages" / name
+
     @property
     def store(self) -> Path:
         """The working store and its generations (`sparql.store`)."""

@@ -23,6 +23,8 @@ class Document:
         contexts: Where the remote JSON-LD contexts that it uses are filed, by URL; None for one that could not be had.
         dataset: IRI of the dataset that it is a dump of, which the names of its blank nodes hold, or None.
         steady: Whether nameless roots in it get names that survive edits: for dumps that hold all of a dataset.
+        keep: The folder in which what it gives is kept for the next washing; None: it is read at each. Its `path` is
+            the SHA-256 of its bytes then.
     """
 
     path: Path
@@ -31,6 +33,7 @@ class Document:
     contexts: Mapping[str, Path | None] = field(default_factory=dict)
     dataset: str | None = None
     steady: bool = False
+    keep: Path | None = None
 
 
 class Status(StrEnum):

@@ -23,6 +23,7 @@ def forget(instance: Instance, name: str) -> None:
         instance.publish()
     shutil.rmtree(instance.files(name).folder, ignore_errors=True)
     shutil.rmtree(instance.settings.layout.feed(name), ignore_errors=True)
+    shutil.rmtree(instance.settings.layout.pages(name), ignore_errors=True)
     facts = facts_of(forgotten(name, instance.settings.base_url, instance.crawl.clock()))
     instance.ledger.forget(name, Note(new_activity(), instance.crawl.clock(), facts))
     instance.crawl.noted()

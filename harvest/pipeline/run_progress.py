@@ -83,5 +83,9 @@ class RunProgress:
             "bytes": length,
             "triples": washed.snapshot.triples,
         }
-        more = {"blank_nodes": washed.blank_nodes, "left_out": sum(part.dropped for part in parts)}
+        more = {
+            "reused": len(washed.reused),
+            "blank_nodes": washed.blank_nodes,
+            "left_out": sum(part.dropped for part in parts),
+        }
         self.record(**figures, **{name: figure for name, figure in more.items() if figure})

@@ -147,6 +147,7 @@ def did(figures: Mapping[str, int | str]) -> Sequence[str]:
         ("unchanged", "not changed since the last harvest", "not changed since the last harvest"),
         ("tries", "request", "requests"),
         ("files", "file read", "files read"),
+        ("reused", "of them as it was and not read again", "of them as they were and not read again"),
         ("triples", "triple", "triples"),
         ("blank_nodes", "blank node", "blank nodes"),
         ("left_out", "statement left out", "statements left out"),

@@ -161,7 +161,7 @@ def _wash(job: Harvest, room: Path) -> tuple[Washed, list[Document]]:
     graph = job.instance.settings.graph(job.provider.name)
     washed, documents = washing.union(job.instance, given.documents, graph, room, given.on_report)
     job.progress.record_washed(washed, sum(capture.length for _, capture in captures_of(job)))
-    given.records.washed(given.urls, washed.documents)
+    given.records.washed(given.urls, washed.documents, washed.reused)
     if not job.is_update or captures_of(job)[0][1].length:  # an update may empty the graph, and may lose nothing of it
         _judge(job, documents, washed.documents)
     return washed, documents

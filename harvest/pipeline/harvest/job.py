@@ -81,7 +81,9 @@ def document_of(job: Harvest, capture: Capture, dataset: str | None) -> Document
     assert capture.digest is not None
     path = job.instance.content.path(capture.digest)
     steady = dataset is not None and job.announcement.dataset.coverage is Coverage.FULL
-    return Document(path, capture.final_url, capture.media_type, dataset=dataset, steady=steady)
+    is_page = dataset == job.announcement.dataset.iri and bool(job.announcement.dataset.lastmods)
+    keep = job.instance.settings.layout.pages(job.provider.name) if is_page else None
+    return Document(path, capture.final_url, capture.media_type, dataset=dataset, steady=steady, keep=keep)
 
 
 def origin_of(job: Harvest) -> Origin:

@@ -7,7 +7,7 @@ asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -101,12 +101,23 @@ class DumpRecords:
 
         return advanced
 
-    def washed(self, urls: Sequence[str], parts: Sequence[Sequence[Part]]) -> None:
-        """File what became of dumps, and write it to the metadata graph; the caller publishes it."""
-        for url, its in zip(urls, parts, strict=True):
-            if download := self._download(url):
+    def washed(
+        self, urls: Sequence[str], parts: Sequence[Sequence[Part]], reused: Collection[int] = frozenset()
+    ) -> None:
+        """
+        File what became of dumps, and write it to the metadata graph; the caller publishes it.
+
+        Of those at `reused` places nothing new is known: they are passed over where it is filed already.
+        """
+        for place, (url, its) in enumerate(zip(urls, parts, strict=True)):
+            download = self._download(url)
+            if download and not (place in reused and self._is_recorded(download)):
                 self.instance.ledger.documents.record(download, its)
                 seed_metadata.write_seed(self.instance, seed_hash(url))
+
+    def _is_recorded(self, download: str) -> bool:
+        record = self.instance.ledger.documents.get(download)
+        return record is not None and record.whole is not None
 
     def _download(self, url: str) -> str | None:
         """The hash of the latest download of a URL; None for one that was harvested before there were records."""
