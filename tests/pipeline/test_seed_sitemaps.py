@@ -12,6 +12,7 @@ from harvest.model.seeds import seed_hash
 from harvest.pipeline import in_sitemap
 from harvest.pipeline.seeds.registering import SitemapListing, SitemapReport, register_sitemap
 from harvest.service.schedule import Scheduler
+from sparql.reports import SeedResult
 from tests.pipeline.conftest import TemporaryInstance
 from tests.provider import ProviderServer
 
@@ -128,6 +129,18 @@ def test_a_broken_sitemap_leaves_the_list_as_it_is(site: Site) -> None:
     site.tick()
     assert (site.sitemap().failures, site.sitemap().trouble) == (0, None)
     assert site.seed("a").vanished and site.seed("c").listed
+
+
+def test_seeds_that_are_run_by_a_command_have_their_sitemaps_read_first(site: Site) -> None:
+    """All that are stale; not where a seed is named."""
+    site.lists(("a", None, None))
+    site.imported()
+    seeding = site.instance.harvester.seeding
+    assert len(seeding.run([])) == 1
+    site.lists(("a", None, None), ("b", None, None))
+    site.instance.clock.forward(days=1)
+    assert len(seeding.run([f"{site.server.url}/a"])) == 1
+    assert [result.seed.uri for result in seeding.run([]) if isinstance(result, SeedResult)] == [site.seed("b").uri]
 
 
 def test_a_date_is_the_whole_of_its_day(site: Site) -> None:

@@ -115,10 +115,14 @@ class Seeding:
         """
         Download these seeds, or all that are stale, side by side; returns what became of each.
 
+        Before the latter the sitemaps are read that are due; what one lists that cannot be read stays as it is.
+
         Raises:
             UnknownName: One of them is not in the list.
             HarvestError: One of them is a relative URI.
         """
+        for reading in () if uris else [self.begin_sitemap(url) for url in self.due_sitemaps()]:
+            reading.result()
         chosen = [self._seed(uri).hash for uri in uris] or self._stale()
         futures = [(hash, self.begin(hash, forced=bool(uris))) for hash in chosen]
         found = [self._result(hash, future) for hash, future in futures]
