@@ -6,6 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from tempfile import mkdtemp
 from harvest.archive.content import ContentStore
 from harvest.archive.layout import digest_of
 from harvest.catalog.change_files import ChangeFiles, damage_raised
+from harvest.catalog.filesets import ingest_report, ingests
 from harvest.catalog.providers import ledger_problem, marked, provider_report, provider_reports, summaries
 from harvest.catalog.queue import queue_report
 from harvest.catalog.receipts import provider_receipt, run_receipt
@@ -29,6 +31,7 @@ from harvest.revise.versions import GraphFiles
 from sparql.errors import DamagedData
 from sparql.reports import (
     DocumentPage,
+    IngestReport,
     PackedFile,
     ProviderReport,
     ProviderSummary,
@@ -91,7 +94,15 @@ class InstanceCatalog:
         registered = self._registered()
         entry = registered.get(name) if registered else None
         report = provider_report(self._ledger, self.settings, name, entry, self._clock())
-        return marked(self.settings, [report])[0] if report else None
+        if report is None:
+            return None
+        return replace(marked(self.settings, [report])[0], ingest=ingest_report(self._ledger, entry))
+
+    def ingests(self) -> list[IngestReport]:
+        """What came of the landing pages of all providers, by name."""
+        registered = self._registered()
+        entries = registered.all() if registered else {}
+        return ingests(self._ledger, (entries[name] for name in sorted(entries)))
 
     def receipt(self, name: str) -> bytes | None:
         """What a provider learns of its dump, as Turtle, or None."""

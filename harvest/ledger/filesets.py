@@ -59,9 +59,13 @@ class Filesets:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def put(self, base_url: str, manifest: Manifest, now: datetime, status: str = "success") -> bool:
-        """File what was found at a landing page; False where that is what is filed, and nothing was written."""
-        values = _values(base_url, manifest, status)
+    def put(self, base_url: str, manifest: Manifest, now: datetime, came: tuple[str, str]) -> bool:
+        """
+        File what was found at a landing page; False where that is what is filed, and nothing was written.
+
+        `came` is status and strategy.
+        """
+        values = _values(base_url, manifest, *came)
         names = ", ".join(values)
         known = self.database.row(
             f"SELECT {names} FROM ingest_fileset_platform WHERE ingest_type = ? AND base_url = ?", DATASET, base_url
@@ -78,6 +82,13 @@ class Filesets:
                 (*values.values(), stamp(now)),
             )
         return True
+
+    def fail(self, base_url: str, status: str, now: datetime) -> None:
+        """File that a landing page whose platform was known leads to nothing now; without a row nothing is written."""
+        same = "ingest_type = ? AND base_url = ? AND status IS NOT ?"
+        if self.database.row(f"SELECT 1 FROM ingest_fileset_platform WHERE {same}", DATASET, base_url, status):
+            sql = f"UPDATE ingest_fileset_platform SET hit = 0, status = ?, updated = ? WHERE {same}"
+            self.database.write(sql, status, stamp(now), DATASET, base_url, status)
 
     def at(self, base_url: str) -> FilesetRecord | None:
         """What was found at a landing page, or None."""
@@ -103,7 +114,7 @@ class Filesets:
         )
 
 
-def _values(base_url: str, manifest: Manifest, status: str) -> dict[str, Any]:
+def _values(base_url: str, manifest: Manifest, status: str, strategy: str) -> dict[str, Any]:
     return {
         "ingest_type": DATASET,
         "base_url": base_url,
@@ -112,6 +123,7 @@ def _values(base_url: str, manifest: Manifest, status: str) -> dict[str, Any]:
         "platform_name": manifest.platform_name,
         "platform_domain": manifest.platform_domain,
         "platform_id": manifest.platform_id,
+        "ingest_strategy": strategy,
         "total_size": manifest.total_size,
         "file_count": len(manifest.files),
         "archiveorg_item_name": manifest.archiveorg_item_name,

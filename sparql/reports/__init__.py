@@ -17,6 +17,7 @@ from sparql.reports.documents import (
     HttpVersion,
     ProblemReport,
 )
+from sparql.reports.filesets import IngestReport, ManifestFileReport
 from sparql.reports.providers import (
     LEDGER,
     AboutReport,
@@ -73,7 +74,9 @@ __all__ = [
     "HarvestingEntry",
     "HeldEntry",
     "HttpVersion",
+    "IngestReport",
     "LatestReport",
+    "ManifestFileReport",
     "PackedFile",
     "ProblemReport",
     "PropertyCount",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from sparql.reports.filesets import IngestReport
 from sparql.reports.runs import FindingReport, RunReport
 from sparql.reports.writing import OPTIONAL
 
@@ -179,6 +180,7 @@ class ProviderReport:
         datasets: Those of its description, then others that were harvested or tried.
         about: What its description says of it.
         baseline: The first version that is kept, where those before it were dropped, or None.
+        ingest: What came of its landing page, where it is registered by one whose platform is known, or None.
     """
 
     name: str
@@ -201,6 +203,7 @@ class ProviderReport:
     datasets: tuple[DatasetReport, ...]
     about: tuple[AboutReport, ...]
     baseline: int | None = field(default=None, metadata=OPTIONAL)
+    ingest: IngestReport | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from sparql.reports import (
     DocumentPage,
+    IngestReport,
     PackedFile,
     ProviderReport,
     ProviderSummary,
@@ -55,6 +56,9 @@ class Catalog(Protocol):
 
     def provider(self, name: str) -> ProviderReport | None:
         """A provider, or None."""
+
+    def ingests(self) -> list[IngestReport]:
+        """What came of the landing pages of all providers that are registered by one, by name."""
 
     def receipt(self, name: str) -> bytes | None:
         """What a provider learns of its dump, as Turtle, or None."""

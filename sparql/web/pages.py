@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any, Final
 
@@ -155,6 +156,13 @@ def dump_receipt(name: str, sha256: str) -> Response:
 def status() -> Response:
     """The state of the instance as JSON."""
     return json_data(to_json(context().catalog.status()) | {"generation": context().served()})
+
+
+@pages.get("/ingests.jsonl")
+def ingests() -> Response:
+    """What came of the landing pages of repositories, one object a line."""
+    found = (json.dumps(to_json(each), ensure_ascii=False) + "\n" for each in context().catalog.ingests())
+    return data("".join(found), "application/jsonl; charset=utf-8")
 
 
 @pages.get("/healthz")

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from harvest.catalog.instance import InstanceCatalog
 from harvest.config.settings import FilesetSettings
 from harvest.discover.platforms.platform import GROUP
 from harvest.model import ManifestFile, Outcome
+from sparql.reports import to_json
 from tests import repositories
 from tests.packages import install
 from tests.pipeline.conftest import TemporaryInstance
@@ -299,3 +301,27 @@ def test_a_platform_of_another_package(
     kind, message = failure(instance)
     assert kind == "platform-error"
     assert "KeyError" in message
+
+
+def test_what_came_of_a_landing_page_is_reported(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """With the manifest, and which files are filed; when the record goes, the status says so and the files stay."""
+    instance, page = zenodo_instance, zenodo(provider, 7, {"a.ttl": f"{A} .", "b.csv": "1"})
+    instance.register(f"p:\n  dataset: {page}\nq:\n  dump: {provider.put('/q.ttl', f'{B} .')}\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    catalog = InstanceCatalog(instance.settings, instance.clock)
+    report = catalog.provider("p")
+    assert report and report.ingest
+    said = to_json(report)["ingest"]
+    assert (said["hit"], said["status"], said["ingest_strategy"]) == (True, "success", "web-fileset")
+    assert said["request"] == {"ingest_type": "dataset", "base_url": page}
+    assert (said["terminal"]["terminal_url"], said["terminal"]["terminal_status_code"]) == (page, 200)
+    assert [(file["path"], file["status"]) for file in said["manifest"]] == [("a.ttl", "exists"), ("b.csv", None)]
+    assert (said["html_biblio"]["title"], said["file_meta"]["size_bytes"]) == ("Letters", len(PAGE))
+    assert catalog.ingests() == [report.ingest]
+    other = catalog.provider("q")
+    assert other
+    assert "ingest" not in to_json(other)
+    put_json(provider, "/api/records/7", {}, 410)
+    instance.tick("p")
+    [gone] = catalog.ingests()
+    assert (gone.hit, gone.status, len(gone.manifest)) == (False, "platform-restricted", 2)

@@ -20,6 +20,7 @@ import requests
 from sparql.query.limits import QueryLimits
 from sparql.reports import (
     DocumentPage,
+    IngestReport,
     PackedFile,
     ProviderReport,
     ProviderSummary,
@@ -63,6 +64,9 @@ class FolderCatalog:
 
     def provider(self, name: str) -> ProviderReport | None:
         return next((provider for provider in self.providers() if provider.name == name), None)
+
+    def ingests(self) -> list[IngestReport]:
+        return [provider.ingest for provider in self.providers() if provider.ingest]
 
     def dump_receipt(self, name: str, digest: str) -> bytes | None:
         return None

@@ -30,7 +30,7 @@ from harvest.discover.platforms import contents
 from harvest.discover.platforms.platform import Answer
 from harvest.errors import FetchError, FilesetError, StatusError
 from harvest.fetch.client import Client, now_utc, user_agent
-from harvest.model import Manifest, ManifestFile
+from harvest.model import Layout, Manifest, ManifestFile
 from harvest.pipeline.filesets import strategies
 from harvest.pipeline.filesets.captured import BAD_STATUS, EMPTY, EXISTS, FiledBody, captured, cdx_of, filed_body
 from harvest.pipeline.filesets.reading import LIMITS, answer_of, gather, refused
@@ -67,7 +67,7 @@ class Ingests:
         self._folder = folder
         self._client = client
         self._warc = warc
-        self._content = ContentStore(folder / "content")
+        self._content = ContentStore(Layout(folder).content)
         self._content.prepare()
         self._writing = threading.Lock()
         self._stop = threading.Event()
@@ -150,7 +150,7 @@ class Ingests:
         return None
 
     def _results(self, request: Mapping[str, Any], status: str, seen: _Seen, began: datetime) -> Iterator[Result]:
-        manifest, folder = seen.manifest, self._folder / "warc"
+        manifest, folder = seen.manifest, Layout(self._folder).warc
         result: Result = {
             "hit": status.startswith("success"),
             "status": status,
@@ -185,7 +185,7 @@ def opened(settings: Settings, folder: Path) -> Iterator[Ingests]:
     Raises:
         StorageError: It cannot be written.
     """
-    warc = WarcFiles(folder / "warc", user_agent(settings.http.contact or settings.base_url), now_utc)
+    warc = WarcFiles(Layout(folder).warc, user_agent(settings.http.contact or settings.base_url), now_utc)
     client = Client(settings.http, settings.base_url, recorder=warc.add)
     ingests = Ingests(settings, folder, client, warc)
     try:

@@ -21,6 +21,7 @@ from harvest.errors import FilesetError, StatusError
 from harvest.fetch.client import Client, Fetched
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import Capture, Description, Limits, Manifest, Provider, Validators
+from harvest.pipeline.filesets.strategies import chosen
 from harvest.pipeline.instance import Instance
 from harvest.wash import process
 
@@ -56,7 +57,11 @@ def read(instance: Instance, provider: Provider, record: ProviderRecord, forced:
         instance.check_stopping()
         return _asked(instance, provider, url, accept, captures)
 
-    manifest = gather(instance.settings.filesets, provider.url, ask, instance.stopping)
+    try:
+        manifest = gather(instance.settings.filesets, provider.url, ask, instance.stopping)
+    except FilesetError as error:
+        instance.ledger.filesets.fail(provider.url, error.status, instance.clock())
+        raise
     description = _described(instance, provider, manifest)
     first = captures[0] if captures else None
     digest, base = (first.digest, first.final_url.split("?")[0]) if first else (None, provider.url)
@@ -171,4 +176,5 @@ def _described(instance: Instance, provider: Provider, manifest: Manifest) -> De
         status = error.status
         raise
     finally:
-        instance.ledger.filesets.put(provider.url, manifest, instance.clock(), status)
+        strategy = chosen(manifest, settings.max_total_size)
+        instance.ledger.filesets.put(provider.url, manifest, instance.clock(), (status, strategy))
