@@ -299,6 +299,16 @@ def test_a_chart_shows_numbers_by_date_and_says_them(page: Page) -> None:
     expect(chart.locator("tbody tr").first).to_contain_text("1962")
 
 
+def test_a_chart_of_one_value_says_so(page: Page) -> None:
+    """What is left out of it as well: one of a kind is not many."""
+    page.goto(link("SELECT ?n ?m { VALUES (?n ?m) { (1 2) (2 UNDEF) } }"))
+    expect(message(page)).to_contain_text("2 rows")
+    chart = view(page, "chart")
+    chart.get_by_label("Upward").select_option("m")
+    expect(chart).to_contain_text("1 value, least 2")
+    expect(chart).to_contain_text("1 row without a value.")
+
+
 def test_a_chart_has_bars_for_names(page: Page) -> None:
     """Counts by class are what people chart most."""
     page.goto(link("SELECT ?class (COUNT(*) AS ?n) { GRAPH ?g { ?s a ?class } } GROUP BY ?class"))

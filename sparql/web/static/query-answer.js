@@ -9,6 +9,9 @@ const TRIPLE = ["subject", "predicate", "object"];
 // A number as the pages of this instance write it.
 export const count = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 }).replaceAll(",", "\u202f");
 
+// A count with its noun: one of a kind is not many.
+export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+
 const CUT = /^# truncated: (.*)$/;
 
 function unescape(text) {

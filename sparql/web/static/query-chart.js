@@ -1,6 +1,6 @@
 // A chart of the numbers and dates in a result, as SVG, with the same as text.
 
-import { count as amount, written } from "./query-answer.js";
+import { count as amount, counted, written } from "./query-answer.js";
 import { element } from "./query-table.js";
 import { svg } from "./query-map.js";
 import { DAY, isoDate, kindOf, moment, number, roundStep, ticks } from "./query-values.js";
@@ -123,9 +123,9 @@ export class Chart {
     const most = ys.reduce((a, b) => Math.max(a, b), -Infinity);
     const where = (value) => this.values.find(({ y }) => y === value)?.text;
     const summary = ys.length
-      ? `${upward} by ${across}: ${amount(ys.length)} values, least ${amount(least)} (${where(least)}), most ${amount(most)} (${where(most)}).`
+      ? `${upward} by ${across}: ${counted(ys.length, "value")}, least ${amount(least)} (${where(least)}), most ${amount(most)} (${where(most)}).`
       : "There is nothing to draw.";
-    const left = [this.left && `${amount(this.left)} more bars are left out`, this.skipped && `${amount(this.skipped)} rows have no value`].filter(Boolean);
+    const left = [this.left && `${counted(this.left, "more bar")} left out`, this.skipped && `${counted(this.skipped, "row")} without a value`].filter(Boolean);
     this.note.textContent = `${summary}${left.length ? ` ${left.join("; ")}.` : ""}`;
     this.drawing.setAttribute("aria-label", `Chart. ${summary} Arrow keys go from value to value.`);
     this.spot.textContent = "";

@@ -1,6 +1,6 @@
 // What the page says of the query of each tab: that it runs, what came of it, and how long it takes.
 
-import { count } from "./query-answer.js";
+import { count, counted } from "./query-answer.js";
 import { page, run, stop } from "./query-page.js";
 import { MOST_BYTES, MOST_ROWS } from "./query-request.js";
 
@@ -43,7 +43,7 @@ export function summary(answer) {
   if (answer.hasError()) return `No result after ${(ms / 1000).toFixed(2)} s: ${answer.outcome.error.split("\n")[0].replace(/:$/, ".")}`;
   const rows = answer.getBindings();
   const unit = answer.graph ? "triple" : "row";
-  const found = rows ? `${count(rows.length)} ${unit}${rows.length === 1 ? "" : "s"}` : `The answer is ${answer.getBoolean() ? "yes" : "no"}`;
+  const found = rows ? counted(rows.length, unit) : `The answer is ${answer.getBoolean() ? "yes" : "no"}`;
   const parts = [`${found} in ${(ms / 1000).toFixed(2)} s, ${size(bytes)}${cache === "hit" ? ", from the cache" : ""}.`];
   if (part) parts.push(`These are the first ones: a page shows ${count(MOST_ROWS)} rows or ${size(MOST_BYTES)}. Download the whole result below.`);
   if (cut) parts.push(`The server cut the result: ${cut}`);
