@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from bench.cases import (
     again,
+    capture,
     exports,
     files,
     follow,
@@ -33,6 +34,7 @@ CASES: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "again": again.run,
     "partial": partials.run,
     "export": exports.run,
+    "capture": capture.run,
     "list": lists.run,
     "follow": follow.run,
     "tick": tick.run,

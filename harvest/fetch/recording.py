@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import SpooledTemporaryFile
 from typing import IO, Final
 
 from harvest.model import WireExchange
@@ -14,6 +14,8 @@ from harvest.model import WireExchange
 Recorder = Callable[[WireExchange], None]
 """Keeps an exchange; called from several threads. Its file is closed afterwards."""
 
+_IN_MEMORY: Final = 4 << 20
+"""Bytes of an answer that are kept in memory; with more it is a file."""
 _SECRET: Final = (b"authorization:", b"proxy-authorization:", b"cookie:")
 
 
@@ -57,7 +59,7 @@ def recorded(recorder: Recorder | None, into: Path, url: str, at: datetime) -> I
     if recorder is None:
         yield None
         return
-    with TemporaryFile(dir=into) as answer:
+    with SpooledTemporaryFile(_IN_MEMORY, dir=str(into)) as answer:
         recording = Recording(answer)
         try:
             yield recording

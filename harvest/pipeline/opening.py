@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from harvest.archive.content import ContentStore
-from harvest.archive.warc import WarcFiles
+from harvest.archive.warc.files import WarcFiles
 from harvest.config.following import check_founded
 from harvest.config.roster import Roster
 from harvest.config.settings import Settings

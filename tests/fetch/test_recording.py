@@ -15,8 +15,8 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.recordloader import ArcWarcRecord
 
-from harvest.archive.cdx import CdxLine, read_lines, url_key
-from harvest.archive.warc import MOST_AGE, WarcFiles
+from harvest.archive.warc.cdx import CdxLine, read_lines, url_key
+from harvest.archive.warc.files import MOST_AGE, WarcFiles
 from harvest.errors import FetchError, StorageError
 from tests.fetch.conftest import NOW, Bench
 from tests.fetch.server import broken, chunks, moved, reply

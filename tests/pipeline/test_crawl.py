@@ -23,13 +23,13 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 from warcio.archiveiterator import ArchiveIterator
 
-from harvest.archive.cdx import read_lines
 from harvest.archive.copying import copy
 from harvest.archive.history import Archive
 from harvest.archive.index import PREVIOUS_VERSION, Index
 from harvest.archive.layout import HashName
 from harvest.archive.provenance import new_activity
 from harvest.archive.verify import verify
+from harvest.archive.warc.cdx import read_lines
 from harvest.errors import FetchError, StatusError
 from harvest.ledger.downloads import DownloadRecord
 from harvest.model import Download

@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from harvest.archive.cdx import REVISIT, CdxLine, read_lines
 from harvest.archive.content import ContentStore
 from harvest.archive.layout import digest_of
+from harvest.archive.warc.cdx import REVISIT, CdxLine, read_lines
 from harvest.discover.platforms.paths import UNSAFE
 from harvest.errors import FetchError, StatusError
 from harvest.fetch.client import Client, Fetched

@@ -23,7 +23,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from harvest.archive.content import ContentStore
-from harvest.archive.warc import WarcFiles
+from harvest.archive.warc.files import WarcFiles
 from harvest.config.registry import landing_address
 from harvest.config.settings import Settings
 from harvest.discover.platforms import contents

@@ -27,7 +27,8 @@ class Answer:
         redirect: Where it leads to as it says, or `-`.
         head: Its bytes up to the end of its headers.
         length: Of what is behind them, in bytes.
-        payload: Digest of that, chunks as they were, which is what tools check.
+        block: Digest of all of it.
+        payload: Digest of what is behind the headers, chunks as they were, which is what tools check.
         entity: Digest of that without chunks: two answers with the same bytes may be cut into other chunks.
     """
 
@@ -36,6 +37,7 @@ class Answer:
     redirect: str
     head: bytes
     length: int
+    block: str
     payload: str
     entity: str
 
@@ -50,8 +52,9 @@ def read_answer(file: IO[bytes]) -> Answer | None:
     size = file.tell()
     file.seek(0)
     head = file.read(size)
-    payload, length = hashlib.sha1(usedforsecurity=False), 0
+    block, payload, length = hashlib.sha1(head, usedforsecurity=False), hashlib.sha1(usedforsecurity=False), 0
     for piece in _pieces(file):
+        block.update(piece)
         payload.update(piece)
         length += len(piece)
     entity = payload
@@ -67,6 +70,7 @@ def read_answer(file: IO[bytes]) -> Answer | None:
         headers.get_header("Location") or "-",
         head,
         length,
+        sha1(block.digest()),
         sha1(payload.digest()),
         sha1(entity.digest()),
     )
