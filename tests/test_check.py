@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from harvest.discover.refusal import refusal
 from harvest.model import Provider, Source
 from tests.provider import VOID, ProviderServer, dataset
+from tests.repositories import zenodo
 from tests.resourcesync import capabilities, document, item
 from tests.test_cli import Command, harvest, provider
 
@@ -73,6 +74,20 @@ def test_a_landing_page_or_doi_is_good(harvest: Command) -> None:
         assert harvest("check").exit_code == 0
     register(harvest, "dataset: letters")
     assert harvest("check").exit_code == 1
+
+
+def test_the_files_of_a_repository_are_asked_for(harvest: Command, provider: ProviderServer) -> None:
+    """Online the landing page is followed to the dumps; one that leads to none is an error."""
+    with (harvest.folder / "harvest.yaml").open("a") as settings:
+        settings.write(f"filesets: {{platform_hosts: {{'{provider.url.removeprefix('http://')}': zenodo}}}}\n")
+    register(harvest, f"dataset: {zenodo(provider, 7, {'a.nt': '<http://x/a> <http://x/p> 1 .', 'b.csv': '1'})}")
+    result = harvest("check", "--online")
+    assert result.exit_code == 0
+    assert "1 dump" in " ".join(result.stdout.split())
+    register(harvest, f"dataset: {zenodo(provider, 8, {'b.csv': '1'})}")
+    result = harvest("check", "--online")
+    assert result.exit_code == 1
+    assert "is RDF" in " ".join(result.stdout.split())
 
 
 def described(provider: ProviderServer, *dumps: str) -> None:

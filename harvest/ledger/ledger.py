@@ -117,6 +117,11 @@ class Ledger:
     def forget(self, name: str, note: Note) -> None:
         """Remove a provider with all its rows, and have the next provenance log say so."""
         with self.database.transaction() as db:
+            db.execute(
+                "DELETE FROM ingest_fileset_platform WHERE base_url IN (SELECT url FROM provider WHERE name = ?)"
+                " AND base_url NOT IN (SELECT url FROM provider WHERE name != ? AND url IS NOT NULL)",
+                (name, name),
+            )
             db.execute("DELETE FROM provider WHERE name = ?", (name,))
             insert_note(db, note)
 

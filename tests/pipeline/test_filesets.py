@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -325,3 +326,49 @@ def test_what_came_of_a_landing_page_is_reported(zenodo_instance: TemporaryInsta
     instance.tick("p")
     [gone] = catalog.ingests()
     assert (gone.hit, gone.status, len(gone.manifest)) == (False, "platform-restricted", 2)
+
+
+def test_a_list_of_files_in_pages(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Each page of it names the next one."""
+    page = zenodo(provider, 7, {"a.ttl": f"{A} .", "b.ttl": f"{B} ."})
+    record = json.loads(provider.pages["/api/records/7"].body)
+    first, second = record.pop("files")
+    put_json(provider, "/api/records/7", record)
+    further = put_json(provider, "/api/records/7/files?page=2", {"entries": [second], "links": {}})
+    put_json(provider, "/api/records/7/files", {"entries": [first], "links": {"next": further}})
+    zenodo_instance.register(f"p:\n  dataset: {page}\n")
+    assert outcomes(zenodo_instance) == [Outcome.COMMITTED]
+    assert zenodo_instance.graph("p") == {A, B}
+
+
+def test_a_platform_that_asks_for_patience(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """429 says nothing of the dataset: it is tried again later, and the ledger's row stays as it is."""
+    instance, page = zenodo_instance, zenodo(provider, 7, {"a.ttl": f"{A} ."})
+    instance.register(f"p:\n  dataset: {page}\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    right = provider.pages["/api/records/7"]
+    put_json(provider, "/api/records/7", {"message": "slow down"}, 429)
+    kind, message = failure(instance)
+    assert kind == "status"
+    assert "429" in message and "tried again" in message
+    record = instance.harvester.instance.ledger.filesets.at(page)
+    assert record and record.status == "success"
+    provider.pages["/api/records/7"] = right
+    instance.clock.forward(days=1)
+    assert outcomes(instance) == []
+    assert instance.graph("p") == {A}
+
+
+def test_a_forgotten_provider_leaves_no_row(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Unless another one has the same landing page."""
+    instance, page = zenodo_instance, zenodo(provider, 7, {"a.ttl": f"{A} ."})
+    instance.register(f"p:\n  dataset: {page}\nq:\n  dataset: {page}\n")
+    instance.tick("p")
+    instance.tick("q")
+    filesets = instance.harvester.instance.ledger.filesets
+    instance.register(f"q:\n  dataset: {page}\n")
+    instance.harvester.forget("p")
+    assert filesets.at(page)
+    instance.register("{}\n")
+    instance.harvester.forget("q")
+    assert filesets.at(page) is None
