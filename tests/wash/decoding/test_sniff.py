@@ -399,4 +399,4 @@ def test_no_document_makes_sniffing_slow(head: bytes) -> None:
     """Patterns that try everything in every way take minutes on such text."""
     start = time.perf_counter()
     sniffed(head[:HEAD], None, PLAIN)
-    assert time.perf_counter() - start < 10
+    assert time.perf_counter() - start < 30
