@@ -163,13 +163,14 @@ def dataset_of_feed(
     Args:
         lists: The lists of the dataset.
         diffs: Its diffs, at least one.
-        applied: The state that was last harvested here, or None.
+        applied: The state that was last harvested here, or None; where it is one of files, the feed is begun.
         anew: Whether to begin with the dataset file, whatever was applied.
 
     Raises:
         DescriptionError: What was applied is not in the feed as it was, and there is nothing to begin anew with.
     """
-    if applied is None or (anew and dump_items(lists)):
+    is_new = applied is None or (applied != START and len(applied.split()) != 3)  # or its diffs are new
+    if applied is None or is_new or (anew and dump_items(lists)):
         return _beginning(lists, diffs), ()
     if applied == START:
         return _increment(lists, diffs, applied), ()
