@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -18,6 +18,9 @@ from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.disk import FATES
 from tests.pipeline.scenario import PHASES, SCENARIO, Phase
 from tests.provider import ProviderServer
+
+LONGEST_S: Final = 3600
+"""What all cuts of one fate in a phase may take; a cut takes 0.3 s of processor time, and there are up to some 300."""
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ def played(
     )
     process.start()
     try:
-        process.join(7200)
+        process.join(LONGEST_S)
         assert process.exitcode == 0
     finally:
         process.kill()
@@ -63,6 +66,7 @@ def tried(
     return found
 
 
+@pytest.mark.timeout(LONGEST_S + 60)
 def test_a_harvest_that_is_killed_between_two_states_ends_in_the_later_one(
     room: Path, provider: ProviderServer, record_property: Callable[[str, object], None]
 ) -> None:
@@ -73,13 +77,33 @@ def test_a_harvest_that_is_killed_between_two_states_ends_in_the_later_one(
     assert found["cuts"]["before"] > 25
 
 
+def test_a_phase_whose_cuts_go_wrong_ends_after_a_few(tmp_path: Path) -> None:
+    """Each of hundreds would wait for a process that hangs, which took hours and named nothing that five do not."""
+
+    class Hanging(cuts.Trial):
+        def _uncut(self) -> tuple[list[str], Any, Path]:
+            (tmp_path / "base").mkdir()
+            (tmp_path / "kept").mkdir()
+            return ["commit"] * 50, {"graph": []}, tmp_path / "kept"
+
+        def _cut(self, at: int, fate: str) -> Any:
+            return {"error": "it hangs"} if at > 10 else {"graph": []}
+
+    found = Hanging(tmp_path, SCENARIO["change"]).run(("before",))
+    assert len(found["wrong"]) == cuts.MOST_WRONG
+    assert found["cuts"]["before"] == 10 + cuts.MOST_WRONG
+    assert "it hangs" in found["wrong"][0]
+
+
 @pytest.mark.long
+@pytest.mark.timeout(LONGEST_S + 60)
+@pytest.mark.parametrize("fate", FATES)
 @pytest.mark.parametrize("phase", [phase.name for phase in PHASES])
 def test_a_process_that_ends_anywhere_loses_nothing(
-    phase: str, room: Path, provider: ProviderServer, record_property: Callable[[str, object], None]
+    phase: str, fate: str, room: Path, provider: ProviderServer, record_property: Callable[[str, object], None]
 ) -> None:
-    """Each operation of each phase of the scenario, killed before it and after it, and refused."""
-    found = tried(room, provider, phase, FATES)
+    """Each operation of each phase of the scenario, killed before it, killed after it, or refused."""
+    found = tried(room, provider, phase, (fate,))
     record_property("cuts", found["cuts"])
     assert found["wrong"] == []
     assert all(found["cuts"].values())
