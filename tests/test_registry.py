@@ -349,3 +349,9 @@ def test_the_workflow_checks_pull_requests_on_the_registry() -> None:
     assert workflow["permissions"] == {"contents": "read"}
     commands = [step.get("run", "") for step in workflow["jobs"]["check"]["steps"]]
     assert any('harvest" check config/registry.yaml' in command for command in commands)
+
+
+def test_a_repository_is_looked_at_once_a_day(file: Path) -> None:
+    """Unless the registry says otherwise: its answers count their visitors, and each is filed."""
+    file.write_text("a:\n  dataset: https://zenodo.org/records/1\nb:\n  dataset: 10.5281/zenodo.1\n  interval: 1h\n")
+    assert [provider.interval for provider in load_registry(file).providers] == [86400, 3600]

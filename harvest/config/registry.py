@@ -111,6 +111,9 @@ def _removals(node: yaml.Node) -> Removals:
 
 LIMITS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {"max_bytes": size, "total_s": duration(1, _YEAR)}
 
+SELDOM_S: Final = 86_400.0
+"""Seconds between two looks at a repository, unless the registry says otherwise: its API counts each of them."""
+
 UNUSED: Final = frozenset({"modified", "interval", "removals", "limits"})
 """What says nothing of a graph that updates write."""
 
@@ -222,6 +225,8 @@ def _provider(name: str, key: yaml.Node, node: yaml.Node, places: Places) -> Pro
             message = f"{name}.{word} says nothing here: {name!r} is written by updates, and never harvested"
             places.report("unused-key", message, entries[word][0].start_mark, fatal=False)
         values["removals"] = Removals.MIRROR
+    if source and source[0] is Source.DATASET:
+        values.setdefault("interval", SELDOM_S)
     if source and source[0] is Source.HANDLER:
         values["handler"], _, url = source[1].partition(" ")
         source = source[0], url

@@ -67,7 +67,7 @@ class Provider:
         source: What kind of document `url` is.
         url: Where the provider describes its data; empty for a graph that SPARQL updates write.
         modified: What the registry says was last harvested (aware, UTC); None when it says nothing.
-        interval: Seconds between two looks; None takes `schedule.update`.
+        interval: Seconds between two looks; None takes `schedule.update`. A dataset in a repository always has one.
         removals: What a full dump does to subjects it no longer holds.
         limits: Own limits.
         contact: Whom to ask, free text or a mailto: IRI.
