@@ -26,6 +26,8 @@ LOCKED := $(PIP) install --require-hashes
 NPM := PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 # What the query page has from npm; made by the build hook, and again when somebody removed it.
 PAGE := sparql/web/static/yasgui/made.json
+# A client of event streams, which only its own tests use.
+STREAMS := $(VENV)/.ldes-client
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
@@ -54,15 +56,15 @@ demo: $(VENV)/.runtime $(PAGE)  ## Set up, then harvest a provider on this machi
 run: $(VENV)/.runtime $(PAGE)  ## Set up, then run the instance of config/.
 	$(BIN)/harvest serve --config config/harvest.yaml
 
-setup: $(VENV)/.dev $(PAGE)  ## Set up for development, and no more.
+setup: $(VENV)/.dev $(PAGE) $(STREAMS)  ## Set up for development, and no more.
 
-test: test-machine lint $(PAGE)  ## Set up, then check the style and run the tests.
+test: test-machine lint $(PAGE) $(STREAMS)  ## Set up, then check the style and run the tests.
 	$(BIN)/python -m pytest -m "not long" $(PYTEST_FLAGS)
 
 test-fast: $(VENV)/.dev $(PAGE)  ## Set up, then run the heart of the tests, in a minute or so.
 	$(BIN)/python -m pytest -m "not long" $(PYTEST_FLAGS) $(FAST)
 
-test-long: test-machine $(VENV)/.dev $(PAGE)  ## Set up, then run the tests that take minutes.
+test-long: test-machine $(VENV)/.dev $(PAGE) $(STREAMS)  ## Set up, then run the tests that take minutes.
 	$(BIN)/python -m pytest -m long
 
 bench: $(VENV)/.dev $(PAGE)  ## Set up, then measure speed and memory.
@@ -126,6 +128,10 @@ $(VENV)/.dev: requirements/dev.lock tests/node/package-lock.json $(VENV)/.runtim
 	@echo "Installing the development tools into $(VENV) (two minutes at most, once)"
 	$(BIN)/python $(LOCKED) -r requirements/dev.lock
 	$(NPM) --prefix tests/node
+	@touch $@
+
+$(STREAMS): tests/node/ldes-client/package.json tests/node/ldes-client/package-lock.json $(VENV)/.runtime
+	$(NPM) --prefix tests/node/ldes-client
 	@touch $@
 
 $(PAGE): hatch_build.py sparql/web/assets/package.json sparql/web/assets/package-lock.json $(VENV)/.runtime

@@ -7,7 +7,6 @@ import io
 import logging
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,59 +20,14 @@ from resync.resource_dump_manifest import ResourceDumpManifest
 from resync.resource_list import ResourceList
 from resync.source_description import SourceDescription
 
-from harvest.config.loader import load_settings
-from harvest.service.serve import Front
-from tests.pipeline.conftest import TemporaryInstance
-from tests.pipeline.test_semantics import A1, A2, B1, C1, release
-from tests.ports import free_port
-from tests.provider import ProviderServer, serving
-
-
-class Served:
-    """An instance with one provider, `p`, and its web front."""
-
-    def __init__(self, folder: Path, url: str, provider: ProviderServer) -> None:
-        self.url = url
-        self.provider = provider
-        self.instance = TemporaryInstance(folder)
-        self.instance.settings = replace(self.instance.settings, base_url=url, graph_base=f"{url}/graph/")
-        self.instance.register(f"p:\n  void: {provider.url}/void.ttl\n  removals: mirror\n")
-
-    def harvest(self, day: int, *triples: str, partial: bool = False) -> None:
-        release(self.provider, day, *triples, partial=partial)
-        self.instance.clock.forward(minutes=1)
-        assert [result.outcome.value for result in self.instance.tick("p")] == ["committed"]
+from tests.clients.growing import Served, growing
+from tests.pipeline.test_semantics import A1, A2, B1, C1
 
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    with serving() as provider, _front(tmp_path / "instance") as url:
-        served = Served(tmp_path / "instance", url, provider)
+    with growing(tmp_path / "instance") as served:
         yield served
-        served.instance.close()
-
-
-@contextmanager
-def _front(folder: Path) -> Iterator[str]:
-    """The front of an instance, whose data directory is made before; nothing is harvested by it."""
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    folder.mkdir()
-    file = folder / "harvest.yaml"
-    file.write_text(
-        f"base_url: {url}\nbind: 127.0.0.1:{port}\ngraph_base: {url}/graph/\ndata_dir: var\nexports_dir: exports\n"
-    )
-    (folder / "registry.yaml").write_text("{}\n")
-    empty = TemporaryInstance(folder)
-    empty.settings = replace(empty.settings, base_url=url, graph_base=f"{url}/graph/")
-    assert empty.harvester is not None
-    empty.close()
-    front = Front(load_settings(file, {}))
-    front.start()
-    try:
-        yield url
-    finally:
-        front.stop()
 
 
 @pytest.fixture
