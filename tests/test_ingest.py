@@ -202,3 +202,14 @@ def test_a_strategy_that_is_not_there_yet(ingest: Ingest, provider: ProviderServ
     [result] = ingest(page)
     assert (result["status"], result["ingest_strategy"]) == ("no-strategy-helper", "archiveorg-fileset")
     assert provider.asked("/api/records/7/files/a.ttl/content") == []
+
+
+def test_what_is_no_request_stops_no_other(ingest: Ingest, provider: ProviderServer) -> None:
+    """Each has a result of its own, in the order of the lines."""
+    page = zenodo(provider, 7, FILES)
+    lines = ["[1]", "", '{"base_url": 5}', '{"base_url": "http://', "ftp://x.example/", page]
+    *bad, good = ingest("-", stdin="\n".join(lines))
+    assert good["status"] == "success"
+    assert [result["status"] for result in bad] == ["bad-request"] * 4
+    assert all(result["error_message"] and result.keys() >= good.keys() for result in bad)
+    assert bad[0]["request"] == {"base_url": "[1]"}

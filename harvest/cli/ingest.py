@@ -26,13 +26,12 @@ def ingest(urls: tuple[str, ...], into: Path, workers: int, allow_loopback: bool
 
     Results are JSON lines on standard output. Exit code: 0 when all were captured, else 1.
     """
-    from harvest.pipeline.filesets.ingest import opened, read_request  # needed by this command alone
+    from harvest.pipeline.filesets.ingest import opened  # needed by this command alone
 
     settings = settings_without_instance(config, allow_loopback=allow_loopback)
-    requests = [read_request(line) for line in _lines(urls)]
     hits = []
     with opened(settings, into) as ingests, ThreadPoolExecutor(workers, "ingest") as threads:
-        for results in threads.map(ingests.ingest, requests):
+        for results in threads.map(ingests.answer, _lines(urls)):
             for result in results:
                 click.echo(json.dumps(result))
                 hits.append(result["hit"])

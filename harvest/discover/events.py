@@ -170,7 +170,9 @@ class _Terms:
             yield from page.graphs[member]
             return
         others = {node for node in page.objects(TREE + "member") if node != member}
-        waiting, seen, count = [member], {member}, 0
+        # A page may describe the object under its own IRI, and of the member only when it was.
+        waiting = [member, entity] if entity != member and entity not in others else [member]
+        seen, count = set(waiting), 0
         while waiting:
             node = waiting.pop()
             for predicate, term in page.said.get(node, ()):

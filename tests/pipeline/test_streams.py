@@ -80,6 +80,28 @@ def test_a_member_may_be_a_graph(instance: TemporaryInstance, provider: Provider
     assert provider.asked("/two") == []
 
 
+def test_an_object_may_be_described_under_its_own_iri(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """The member then says only of which object it is a version, and when it was."""
+    said = "x:v1 x:of x:a ; x:at '2025-01-01T00:00:00Z' . x:s tree:member x:v1 . x:a x:p 'a' ; x:q [ x:r x:b ] ."
+    said += " x:b x:p 'b' ."
+    page(provider, "/0", [], more=said)
+    instance.register(f"p:\n  ldes: {provider.url}/0\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert values(instance) == {"a": "a", "b": "b"}
+    assert len(instance.graph("p")) == 5
+
+
+def test_a_real_dump_of_a_stream(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """One page with the newest version of each object, which is described under its own IRI."""
+    provider.put("/dump.ttl", (realdata() / "platforms/ldes/rdfc-ldes-dump.ttl").read_bytes())
+    instance.register(f"p:\n  ldes: {provider.url}/dump.ttl\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    lines = instance.graph("p")
+    modified = {line.split()[0] for line in lines if "<http://purl.org/dc/terms/modified>" in line}
+    labelled = {line.split()[0] for line in lines if "core#prefLabel>" in line}
+    assert len(modified) == 4 and modified <= labelled
+
+
 def test_immutable_pages_are_asked_for_once(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Also by an instance that was started anew; what was had before a page failed is not had again."""
     first, second = f"{provider.url}/1", f"{provider.url}/2"

@@ -37,6 +37,9 @@ from harvest.pipeline.filesets.reading import LIMITS, answer_of, gather, refused
 
 RESULTS: Final = "ingests.jsonl"
 
+_SHOWN: Final = 200
+"""Characters of what is no request that its result shows."""
+
 Result = dict[str, Any]
 """A result object, its keys as in the document; JSON."""
 
@@ -71,6 +74,19 @@ class Ingests:
         self._content.prepare()
         self._writing = threading.Lock()
         self._stop = threading.Event()
+
+    def answer(self, line: str) -> list[Result]:
+        """
+        What comes of a line of requests; what is no request has a result that says so.
+
+        Raises:
+            StorageError: The folder cannot be written.
+        """
+        try:
+            return self.ingest(read_request(line))
+        except FilesetError as error:
+            [result] = self._results({"base_url": line.strip()[:_SHOWN]}, error.status, _Seen(), now_utc())
+            return [result | {"error_message": error.message}]
 
     def ingest(self, request: Mapping[str, Any]) -> list[Result]:
         """
@@ -210,7 +226,7 @@ def read_request(line: str) -> dict[str, Any]:
     url = said.get("base_url")
     url = landing_address(url) if isinstance(url, str) else url
     if not isinstance(url, str) or urlsplit(url).scheme not in ("http", "https"):
-        raise FilesetError("bad-request", f"a request needs a base_url of http or https: {line.strip()[:200]}")
+        raise FilesetError("bad-request", f"a request needs a base_url of http or https: {line.strip()[:_SHOWN]}")
     return {"ingest_type": "dataset", **said, "base_url": url}
 
 
