@@ -8,6 +8,7 @@ The error tree of the harvesting side.
     │   └── FilesetError     a landing page leads to no fileset; its kind says why    permanent
     ├── FetchError           a request was not answered with a whole body
     │   ├── RefusedError     an address, redirect or size that the settings forbid    permanent
+    │   │   └── BodyTooLargeError  a body of more bytes than they allow               permanent
     │   ├── StatusError      a status other than 2xx or 304                           by status
     │   ├── TransferError    connection, time-out or truncated body                   retriable
     │   │   └── TooSlowError less than the settings ask for came in a time            retriable
@@ -163,6 +164,15 @@ class FetchError(HarvestError):
 
 class RefusedError(FetchError):
     """An address, redirect, scheme or size that the settings forbid."""
+
+
+class BodyTooLargeError(RefusedError):
+    """A body of more bytes than the settings allow; its finding is `refused`, as of all that they forbid."""
+
+    @property
+    def kind(self) -> str:
+        """As of its parent."""
+        return "refused"
 
 
 class StatusError(FetchError):

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from warcio.archiveiterator import ArchiveIterator
 
 from harvest.cli.main import main
+from harvest.config.settings import FilesetSettings
 from harvest.model import Manifest, ManifestFile
 from harvest.pipeline.filesets import strategies
 from tests.provider import ProviderServer, serving
@@ -34,11 +35,14 @@ class Ingest:
     folder: Path
     provider: ProviderServer
 
-    def __call__(self, *words: str, platform: str = "zenodo", stdin: str | None = None, **limits: int) -> list[Any]:
+    def __call__(
+        self, *words: str, platform: str = "zenodo", stdin: str | None = None, max_bytes: int = 1 << 30, **limits: int
+    ) -> list[Any]:
         hosts = {self.provider.url.removeprefix("http://"): platform}
         filesets = {"platform_hosts": hosts, "doi_resolver": f"{self.provider.url}/doi/", **limits}
         config = self.folder / "harvest.yaml"
-        config.write_text(json.dumps({"http": {"retries": 0, "allow_loopback": True}, "filesets": filesets}))
+        http = {"retries": 0, "allow_loopback": True, "max_bytes": max_bytes}
+        config.write_text(json.dumps({"http": http, "filesets": filesets}))
         said = ["ingest", *words, "--into", str(self.into), "--config", str(config)]
         done = CliRunner().invoke(main, said, input=stdin)
         results = [json.loads(line) for line in done.stdout.splitlines()]
@@ -190,7 +194,24 @@ def manifest(*sizes: int, url: str | None = "http://x/a", bundle: str | None = N
 )
 def test_strategies_by_count_size_and_platform(found: Manifest, strategy: str) -> None:
     """One below 64 MiB is a file of the web; a total at the limit is not."""
-    assert strategies.chosen(found, 3 << 20) == strategy
+    assert strategies.chosen(found, FilesetSettings(max_total_size=3 << 20)) == strategy
+
+
+def test_the_preferred_size_of_a_file_is_a_setting(ingest: Ingest, provider: ProviderServer) -> None:
+    """From there on the strategy is another one."""
+    page = zenodo(provider, 7, FILES)
+    assert [result["status"] for result in ingest(page, preferred_file_size=1000)] == ["success"]
+    [result] = ingest(page, preferred_file_size=len(FILES["a.ttl"]))
+    assert result["ingest_strategy"] == "archiveorg-fileset"
+
+
+def test_a_file_that_is_too_large_is_not_taken(ingest: Ingest, provider: ProviderServer) -> None:
+    """By the setting `http.max_bytes`; the others are filed."""
+    page = zenodo(provider, 7, FILES | {"c.bin": "x" * 5000})
+    [result] = ingest(page, max_bytes=4000)
+    assert result["status"] == "body-too-large"
+    assert [file["status"] for file in result["manifest"]] == ["exists", "exists", "body-too-large"]
+    assert "max_bytes" in result["manifest"][2]["extra"]["error"]
 
 
 def test_a_strategy_that_is_not_there_yet(ingest: Ingest, provider: ProviderServer) -> None:

@@ -161,6 +161,7 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "filesets.doi_resolver": _graph_base,
     "filesets.max_total_size": size,
     "filesets.max_file_count": whole(1, _MANY),
+    "filesets.preferred_file_size": size,
     "query.timeout_s": duration(0.1, 86400),
     "query.memory": size,
     "query.workers": whole(1, 256),

@@ -127,6 +127,7 @@ class FilesetSettings:
         doi_resolver: What a DOI is appended to.
         max_total_size: Bytes of all files of a fileset; one that has more is not taken.
         max_file_count: Files of a fileset; one that has more is not taken.
+        preferred_file_size: Bytes of one file from which on an item on archive.org is preferred to a capture.
 
     Source: fileset ingest document, "Limits and Failure Modes".
     """
@@ -135,6 +136,7 @@ class FilesetSettings:
     doi_resolver: str = "https://doi.org/"
     max_total_size: int = 64 * GIB
     max_file_count: int = 200
+    preferred_file_size: int = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)

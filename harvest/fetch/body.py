@@ -12,7 +12,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO, Final
 
-from harvest.errors import FetchError, RefusedError, StorageError, TransferError
+from harvest.errors import BodyTooLargeError, FetchError, StorageError, TransferError
 from harvest.fetch.coding import CodingError, Decoder, decode, decoders
 
 _BUFFER: Final = 1 << 18
@@ -67,7 +67,7 @@ class Body:
         Take in an answer that brings the body from its first byte.
 
         Raises:
-            RefusedError: `announced`, its length in bytes where known, is over the limit.
+            BodyTooLargeError: `announced`, its length in bytes where known, is over the limit.
             FetchError: It has a content-encoding that nobody asked for.
             StorageError: No file can be made.
         """
@@ -87,7 +87,7 @@ class Body:
         Take in an answer that goes on where the last one broke off.
 
         Raises:
-            RefusedError: What came and what is announced are over the limit.
+            BodyTooLargeError: What came and what is announced are over the limit.
         """
         self._check_limit(self.received + (announced or 0), "announced")
 
@@ -96,7 +96,7 @@ class Body:
         Take in the next bytes.
 
         Raises:
-            RefusedError: The body is over the limit, as sent or decoded.
+            BodyTooLargeError: The body is over the limit, as sent or decoded.
             TransferError: The bytes do not belong to the content-encoding.
             StorageError: They cannot be written.
         """
@@ -165,7 +165,7 @@ class Body:
 
     def _check_limit(self, size: int, how: str) -> None:
         if size > self._limit:
-            raise RefusedError(
+            raise BodyTooLargeError(
                 f"{self._url}: the body has {size:,} bytes {how}, more than max_bytes of {self._limit:,};"
                 " raise the limit if it is meant to be so large",
                 url=self._url,

@@ -12,7 +12,7 @@ from harvest.archive.content import ContentStore
 from harvest.archive.layout import digest_of
 from harvest.archive.warc.cdx import REVISIT, CdxLine, read_lines
 from harvest.discover.platforms.paths import UNSAFE
-from harvest.errors import FetchError, StatusError
+from harvest.errors import BodyTooLargeError, FetchError, StatusError
 from harvest.fetch.client import Client, Fetched
 from harvest.model import Capture, ManifestFile
 
@@ -20,6 +20,7 @@ EXISTS: Final = "exists"
 """The status of a file that is filed, and as the manifest says."""
 
 BAD_STATUS: Final = "terminal-bad-status"
+TOO_LARGE: Final = "body-too-large"
 EMPTY: Final = "empty-blob"
 
 _ALGORITHMS: Final = ("md5", "sha1", "sha256")
@@ -81,7 +82,8 @@ def captured(
         extra = {**file.extra, "error": error.message}
         if isinstance(error, StatusError):
             extra["status_code"] = error.status
-        return replace(file, status=BAD_STATUS, extra=extra), None
+        too_large = isinstance(error, BodyTooLargeError)
+        return replace(file, status=TOO_LARGE if too_large else BAD_STATUS, extra=extra), None
     done = replace(
         file,
         status=_status(file, kept),

@@ -121,7 +121,7 @@ class Ingests:
         seen.manifest = manifest = gather(self._settings.filesets, url, ask, self._stop, latest=False)
         limits = self._settings.filesets
         contents.check(manifest, limits.max_total_size, limits.max_file_count)
-        seen.strategy = strategies.chosen(manifest, limits.max_total_size)
+        seen.strategy = strategies.chosen(manifest, limits)
         strategies.check(seen.strategy, manifest.platform_base_url)
         if known := self._existing(manifest):
             seen.manifest = replace(manifest, files=known)

@@ -176,5 +176,5 @@ def _described(instance: Instance, provider: Provider, manifest: Manifest) -> De
         status = error.status
         raise
     finally:
-        strategy = chosen(manifest, settings.max_total_size)
+        strategy = chosen(manifest, settings)
         instance.ledger.filesets.put(provider.url, manifest, instance.clock(), (status, strategy))
