@@ -20,15 +20,18 @@ Fact = tuple[pyoxigraph.NamedNode, str, pyoxigraph.NamedNode | pyoxigraph.Litera
 
 
 def write_run(instance: Instance, name: str, id: int | None = None) -> None:
-    """Write a provider's state and a run, the last one if none is named, to the metadata graph, and publish it."""
-    provider = _provider(instance, name)
-    facts = ProviderFacts(instance.settings.base_url, provider)
+    """
+    Write a provider's state and a run, the last one if none is named, to the metadata graph, and publish it.
+
+    The ledger is read while nobody else writes the store: what was read before another thread's commit would undo it.
+    """
     named = instance.ledger.run(id) if id is not None else None
-    run = run_report(named) if named is not None else provider.last_run
     with instance.changing():
-        figures = _figures(instance, facts)
+        provider = _provider(instance, name)
+        facts = ProviderFacts(instance.settings.base_url, provider)
+        run = run_report(named) if named is not None else provider.last_run
         of_run = chain(facts.of_run(run), facts.of_dumps(run)) if run else ()
-        _write(instance, chain(facts.of_provider(), figures, of_run))
+        _write(instance, chain(facts.of_provider(), _figures(instance, facts), of_run))
         instance.publish()
 
 

@@ -36,6 +36,7 @@ class TemporaryInstance:
         self.folder = folder
         self.clock = Clock()
         self.steps: list[tuple[str, str]] = []
+        self.at_step: Callable[[str, str], None] = lambda name, step: None
         self.settings = Settings(
             base_url="http://h.example",
             graph_base="http://h.example/graph/",
@@ -50,9 +51,13 @@ class TemporaryInstance:
     @property
     def harvester(self) -> Harvester:
         if self._harvester is None:
-            running = opened(self.settings, self.clock, lambda name, step: self.steps.append((name, step)))
+            running = opened(self.settings, self.clock, self._step)
             self._harvester = Harvester(self._stack.enter_context(running))
         return self._harvester
+
+    def _step(self, name: str, step: str) -> None:
+        self.steps.append((name, step))
+        self.at_step(name, step)
 
     def close(self) -> None:
         self._harvester = None

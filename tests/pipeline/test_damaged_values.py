@@ -128,6 +128,8 @@ def test_a_log_that_was_damaged_after_a_crash_is_found_and_mended(harvested: Tem
     for is_damaged in (False, True):
         harvested.close()
         (ledger.parent / "ledger.sqlite.sha256").unlink()
+        for ending in ("", "-wal", "-shm"):  # other files: SQLite's index of the log belongs to the old ones
+            Path(f"{ledger}{ending}").unlink(missing_ok=True)
         for ending in ("", "-wal"):
             shutil.copy(f"{tmp_path}/crashed{ending}", f"{ledger}{ending}")
         if not is_damaged:
@@ -148,6 +150,8 @@ def test_a_damaged_log_after_a_power_cut_is_taken_as_far_as_it_goes(harvested: T
     harvested.close()
     (ledger.parent / "ledger.sqlite.sha256").unlink()
     (ledger.parent / "ledger.sqlite.boot").write_text("another start of the machine")
+    for ending in ("", "-wal", "-shm"):
+        Path(f"{ledger}{ending}").unlink(missing_ok=True)
     for path, content in saved:
         path.write_bytes(content)
     flip(saved[1][0], saved[1][0].stat().st_size - 100, 3)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from harvest.catalog.providers import provider_report
+from harvest.pipeline.metadata import write_run
 from harvest.publish.provenance import ProviderFacts
 from harvest.publish.receipt import receipt
 from sparql import rdf
@@ -135,6 +137,30 @@ def test_what_fails_and_left_the_description_fails_nobody_any_more(
     instance.tick("p")
     rows = ask(instance, "SELECT ?iri ?state { ?node harvest:datasetState ?state ; harvest:dataset ?iri }")
     assert rows == [(f"{provider.url}/#b", "idle")], "nothing is told of the other one any more"
+
+
+def test_a_state_written_beside_a_commit_does_not_undo_it(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
+) -> None:
+    """A download that fails while another thread commits writes what the ledger says after the commit."""
+    registered()
+    provider.put("/a.ttl", ttl(A1))
+    describe(provider, ("a", day(1), "/a.ttl"))
+    running = instance.harvester.instance
+    writers: list[threading.Thread] = []
+
+    def write_beside(name: str, step: str) -> None:
+        if step == "load":
+            writers.append(threading.Thread(target=write_run, args=(running, name)))
+            writers[0].start()
+            writers[0].join(0.3)  # it waits for the commit, or would have read by then
+
+    instance.at_step = write_beside
+    instance.tick("p")
+    writers[0].join(60)
+    now = told(instance)
+    graph = "SELECT ?version ?state { ?g harvest:version ?version ; harvest:tracks [ harvest:datasetState ?state ] }"
+    assert (ask(instance, graph), now.version, of(now, "a").state) == ([("1", "idle")], 1, "idle")
 
 
 def test_the_metadata_graph_says_what_the_ledger_says_once_a_version_is_committed(
