@@ -26,7 +26,7 @@ from bench.table import Row, Target, markdown
 ROOT = Path(__file__).resolve().parents[1]
 TINY = Scale(8_000, 16_000, 400, 800, 5, 1, 1, 1, 2, judged=False)
 BY_WRK = ("lookup", "join", "meanwhile")
-SLOW = ("join", "heavy", "million", "meanwhile")
+SLOW = ("join", "heavy", "million", "meanwhile", "memory", "capture", "partial", "lookup")
 ABSENT = shutil.which("wrk") is None
 
 

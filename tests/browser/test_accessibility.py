@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Open, Watch
 from tests.browser.places import KINDS, PAGES
 from tests.browser.test_pages import DARK, LIGHT, NARROW, WIDE, addresses, visit
+from tests.selection import mostly_long
 
 __all__ = ["addresses"]
 
@@ -54,7 +55,7 @@ def judged(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", mostly_long(PAGES, KINDS))
 def test_a_page_breaks_no_serious_rule(open_page: Open, addresses: dict[str, str], watch: Watch, name: str) -> None:
     """In both colour schemes, wide and narrow; what is moderate is told beside what is grave."""
     page = open_page(viewport=WIDE, reduced_motion="reduce")
@@ -79,7 +80,7 @@ def test_a_result_breaks_no_serious_rule(page: Page, addresses: dict[str, str]) 
         assert not [one for one in found if one.startswith(GRAVE)], f"{scheme}:\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", mostly_long(KINDS, ("dashboard", "provider failing", "query given", "entity")))
 def test_a_page_can_be_walked_with_the_keyboard(
     open_page: Open, addresses: dict[str, str], watch: Watch, name: str
 ) -> None:

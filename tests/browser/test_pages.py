@@ -16,6 +16,7 @@ from tests.browser import places
 from tests.browser.conftest import Open, Watch
 from tests.browser.instance import SHIP
 from tests.browser.places import ASKED, ERRORS, PAGES
+from tests.selection import mostly_long
 
 TEMPLATES = sorted((Path(__file__).resolve().parents[2] / "sparql/web/templates").glob("**/*.html"))
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -92,7 +93,7 @@ def test_every_page_of_the_front_is_visited(instance: str) -> None:
         assert not page, f"{rule.rule} is a page that no test visits; add it to tests/browser/places.py"
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", mostly_long(PAGES, places.KINDS))
 def test_a_page_fits_and_has_its_landmarks(open_page: Open, addresses: dict[str, str], watch: Watch, name: str) -> None:
     """On a phone and a wide screen nothing sticks out; each page says what it is, and where its parts are."""
     page = open_page(viewport=WIDE)

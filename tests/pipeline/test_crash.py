@@ -17,6 +17,7 @@ from tests.pipeline import crash
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import release
 from tests.provider import ProviderServer
+from tests.selection import mostly_long
 
 OLD = {f'<http://x/{i}> <http://p> "{i}"' for i in range(40)}
 NEW = {f'<http://x/{i}> <http://p> "{i if i % 3 else -i}"' for i in range(60)}
@@ -58,7 +59,7 @@ def reading(instance: TemporaryInstance) -> Iterator[set[frozenset[str]]]:
 
 
 @pytest.mark.parametrize("partial", [False, True], ids=["full", "partial"])
-@pytest.mark.parametrize("step", [*STEPS, "load+"])
+@pytest.mark.parametrize("step", mostly_long([*STEPS, "load+"], ("fetch", "wash", "file-version", "load+", "publish")))
 def test_a_harvester_killed_at_a_step_ends_where_it_would_have(
     step: str, partial: bool, instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
 ) -> None:

@@ -26,6 +26,7 @@ from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_crash import published
 from tests.pipeline.test_semantics import A1, A2, release
 from tests.provider import ProviderServer
+from tests.selection import mostly_long
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MANY = [f'<http://x/{i}> <http://p> "{i * 7919 % 100_003} {"text" * 5}"' for i in range(6000)]
@@ -50,7 +51,7 @@ def harvest_within(instance: TemporaryInstance, file_bytes: int) -> subprocess.C
     )
 
 
-@pytest.mark.parametrize("kilobytes", [100, 200, 300, 450, 600, 800])
+@pytest.mark.parametrize("kilobytes", mostly_long([100, 200, 300, 450, 600, 800], (200, 600)))
 def test_a_disk_that_fills_up_loses_nothing(
     kilobytes: int, instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:

@@ -21,6 +21,7 @@ from harvest.service.orders import execute
 from sparql.errors import Conflict, ForbiddenError, UnknownGraph, UnreadableChange
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.crash_update import GRAPH
+from tests.selection import mostly_long
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FIRST = b'+<http://a> <http://p> <http://o> .\n+<http://b> <http://p> "x" .\n'
@@ -167,7 +168,9 @@ def test_the_command_says_what_kind_of_error_it_was(notes: TemporaryInstance) ->
     assert execute(notes.harvester, UPDATE, words)["results"][0]["version"] == 2
 
 
-@pytest.mark.parametrize("step", ["update", "check", "revise", "file-change", "load", "publish"])
+@pytest.mark.parametrize(
+    "step", mostly_long(["update", "check", "revise", "file-change", "load", "publish"], ("check", "load"))
+)
 def test_a_change_killed_at_a_step_is_whole_or_not_there(notes: TemporaryInstance, step: str) -> None:
     """The next start has the graph before it or after it, and loses nothing that is filed."""
     sent(notes, FIRST)

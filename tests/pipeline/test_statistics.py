@@ -20,6 +20,7 @@ from tests.pipeline.test_metadata import ask
 from tests.pipeline.test_semantics import A1, A2, B1, release
 from tests.provider import ProviderServer
 from tests.realdata import realdata
+from tests.selection import mostly_long
 
 DumpRecords = Callable[..., None]
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -155,7 +156,7 @@ def test_figures_that_contradict_the_version_are_not_built_on(
     assert kept(instance) == asked(instance)
 
 
-@pytest.mark.parametrize("step", ["file-version", "load", "describe", "commit"])
+@pytest.mark.parametrize("step", mostly_long(["file-version", "load", "describe", "commit"], ("load", "commit")))
 def test_a_crash_leaves_figures_of_the_version_that_is_there(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, step: str
 ) -> None:

@@ -31,6 +31,7 @@ from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.crash_update import GRAPH
 from tests.pipeline.test_crash import published
 from tests.provider import ProviderServer
+from tests.selection import mostly_long
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 GENID = re.compile(rf"<{GRAPH}/\.well-known/genid/[0-9a-f]{{32}}>")
@@ -414,7 +415,7 @@ OLD = " . ".join(f"<http://x/{i}> <http://p> {i}" for i in range(1, 21))
 KILLED = ["update", *STEPS[STEPS.index("check") : STEPS.index("commit") + 1], "load+"]
 
 
-@pytest.mark.parametrize("step", KILLED)
+@pytest.mark.parametrize("step", mostly_long(KILLED, ("check", "load+", "publish")))
 def test_an_update_killed_at_a_step_is_whole_or_not_there(notes: TemporaryInstance, step: str) -> None:
     """Once the graph is filed the next start ends it; before that nothing happened."""
     updated(notes, insert(OLD))
