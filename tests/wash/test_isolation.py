@@ -131,11 +131,13 @@ def test_a_process_that_is_killed_fails_its_provider_alone(
 ) -> None:
     """As when the kernel is out of memory: the run has a finding, and the next attempt goes through."""
     instance.register(published(provider, "large.nt", large(50_000)) + published(provider, "good.nt", GOOD))
-    done = threading.Event()
+    washing, done = threading.Event(), threading.Event()
+    instance.at_step = lambda name, step: washing.set() if step == "wash" else None
 
     def kill() -> None:
-        while not kill_washing() and not done.wait(0.01):
-            pass
+        washing.wait(60)
+        while not done.wait(0.01):
+            kill_washing()
 
     killer = threading.Thread(target=kill)
     killer.start()
