@@ -13,6 +13,7 @@ from harvest.model import Note
 from harvest.pipeline.commits import forgotten
 from harvest.pipeline.feeding import lead
 from harvest.pipeline.instance import Instance
+from harvest.pipeline.metadata import stated
 
 
 def forget(instance: Instance, name: str) -> None:
@@ -31,8 +32,8 @@ def forget(instance: Instance, name: str) -> None:
 
 
 def _forget_facts(instance: Instance, name: str) -> None:
-    """Remove what the metadata graph says of the provider's graph; its runs stay, as history."""
+    """Remove what the metadata graph says of the provider as it is; its runs stay, as history."""
     with instance.room() as room:
         nothing = room / "nothing.nq"
         nothing.touch()
-        instance.store.replace_subjects(instance.metadata_graph, [instance.settings.graph(name)], nothing)
+        instance.store.replace_subjects(instance.metadata_graph, sorted(stated(instance, name)), nothing)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
+from typing import Final
 
 import pyoxigraph
 
+from harvest.catalog.filesets import ingest_report
 from harvest.catalog.providers import provider_report
 from harvest.catalog.runs import run_report, version_report
 from harvest.ledger import VersionRecord
 from harvest.model import Announcement
 from harvest.pipeline.instance import Instance
+from harvest.publish.manifest import FILE, checksums_of, of_manifest
 from harvest.publish.provenance import TRACKS, ProviderFacts, n_quads
-from sparql.rdf import VOID
+from sparql.rdf import HARVEST, VOID
 from sparql.reports import ProviderReport
+
+_LINKS: Final = (TRACKS, f"{VOID}classPartition", f"{VOID}propertyPartition", f"{HARVEST}fileset", FILE)
+"""What leads from a graph to its parts in the metadata graph."""
 
 Fact = tuple[pyoxigraph.NamedNode, str, pyoxigraph.NamedNode | pyoxigraph.Literal]
 
@@ -31,7 +38,7 @@ def write_run(instance: Instance, name: str, id: int | None = None) -> None:
         facts = ProviderFacts(instance.settings.base_url, provider)
         run = run_report(named) if named is not None else provider.last_run
         of_run = chain(facts.of_run(run), facts.of_dumps(run)) if run else ()
-        _write(instance, chain(facts.of_provider(), _figures(instance, facts), of_run))
+        _write(instance, chain(_of_provider(instance, facts), of_run))
         instance.publish()
 
 
@@ -45,8 +52,7 @@ def write_version(instance: Instance, version: VersionRecord, announcement: Anno
     _write(
         instance,
         chain(
-            facts.of_provider(),
-            _figures(instance, facts),
+            _of_provider(instance, facts),
             facts.of_run(run),
             facts.of_dumps(run),
             facts.of_version(version_report(version)),
@@ -54,16 +60,28 @@ def write_version(instance: Instance, version: VersionRecord, announcement: Anno
     )
 
 
-def _figures(instance: Instance, facts: ProviderFacts) -> Iterator[Fact]:
-    """What the version of a provider is made of, once it is counted."""
-    found = instance.ledger.figures.get(facts.provider.name, facts.provider.version)
-    return facts.of_figures(found) if found else iter(())
+def stated(instance: Instance, name: str) -> set[str]:
+    """What the metadata graph describes of a provider as it is: its graph, datasets, most frequent terms and files."""
+    graph = instance.settings.graph(name)
+    return {graph, *_linked(instance, graph)}
+
+
+def _of_provider(instance: Instance, facts: ProviderFacts) -> Iterator[Fact]:
+    """What a provider is like now: its state, what its version is made of, once counted, and its files."""
+    provider = facts.provider
+    found = instance.ledger.figures.get(provider.name, provider.version)
+    return chain(
+        facts.of_provider(),
+        facts.of_figures(found) if found else (),
+        of_manifest(facts.graph, facts.page, provider.ingest) if provider.ingest else (),
+    )
 
 
 def _provider(instance: Instance, name: str) -> ProviderReport:
-    found = provider_report(instance.ledger, instance.settings, name, instance.roster.get(name), instance.clock())
+    entry = instance.roster.get(name)
+    found = provider_report(instance.ledger, instance.settings, name, entry, instance.clock())
     assert found is not None
-    return found
+    return replace(found, ingest=ingest_report(instance.ledger, entry))
 
 
 def _write(instance: Instance, facts: Iterator[Fact]) -> None:
@@ -73,14 +91,18 @@ def _write(instance: Instance, facts: Iterator[Fact]) -> None:
     with instance.room() as room:
         path = room / "facts.nq"
         path.write_bytes(b"".join(sorted(set(n_quads(iter(held), graph).splitlines(keepends=True)))))
-        subjects = {subject.value for subject, _, _ in held} | _linked(instance, held[0][0])
+        subjects = {subject.value for subject, _, _ in held} | _linked(instance, held[0][0].value)
         instance.store.replace_subjects(graph, sorted(subjects), path)
 
 
-def _linked(instance: Instance, graph: pyoxigraph.NamedNode) -> set[str]:
+def _linked(instance: Instance, graph: str) -> set[str]:
     """The parts of a graph that the metadata graph describes until now: some may be none of it any more."""
-    links = [f"{graph} <{link}> <".encode() for link in (TRACKS, f"{VOID}classPartition", f"{VOID}propertyPartition")]
-    lines = instance.store.describe(instance.metadata_graph, [str(graph).encode()])
-    return {
-        line.removeprefix(link).split(b">")[0].decode() for line in lines for link in links if line.startswith(link)
-    }
+    lines = list(instance.store.describe(instance.metadata_graph, [f"<{graph}>".encode()]))
+    linked = {link: _objects(lines, f"<{graph}> <{link}> <") for link in _LINKS}
+    return set().union(*linked.values(), *map(checksums_of, linked[FILE]))
+
+
+def _objects(lines: Iterable[bytes], start: str) -> set[str]:
+    """The IRIs that follow the start of a line."""
+    begun = start.encode()
+    return {line.removeprefix(begun).split(b">")[0].decode() for line in lines if line.startswith(begun)}

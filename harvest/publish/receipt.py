@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import chain
 
+from harvest.publish.manifest import of_manifest
 from harvest.publish.provenance import ProviderFacts, turtle
 from sparql.reports import ProviderReport, RunReport
 
@@ -17,9 +18,9 @@ def receipt(base_url: str, provider: ProviderReport) -> bytes:
     """The receipt of a provider as Turtle."""
     facts = ProviderFacts(base_url, provider)
     run = provider.last_run
-    if run is None:
-        return turtle(facts.of_provider())
-    return turtle(chain(facts.of_provider(), facts.of_run(run), facts.of_dumps(run)))
+    of_run = chain(facts.of_run(run), facts.of_dumps(run)) if run else ()
+    files = of_manifest(facts.graph, facts.page, provider.ingest) if provider.ingest else ()
+    return turtle(chain(facts.of_provider(), of_run, files))
 
 
 def receipt_of_run(base_url: str, provider: ProviderReport, run: RunReport) -> bytes:

@@ -16,6 +16,7 @@ from sparql.reports import to_json
 from tests import repositories
 from tests.packages import install
 from tests.pipeline.conftest import TemporaryInstance
+from tests.pipeline.test_metadata import ask
 from tests.provider import ProviderServer
 from tests.repositories import PAGE, md5, put_json, zenodo
 
@@ -70,6 +71,34 @@ def test_a_dataset_in_a_repository_is_harvested(zenodo_instance: TemporaryInstan
     assert known
     [about] = known.about
     assert (about.title, about.publisher, about.licence, about.homepage) == ("Letters", "Doe, Jo", "cc-by-4.0", page)
+
+
+FILES = """SELECT ?path ?status ?size ?digits {
+    ?g dcterms:identifier "p" ; harvest:fileset [ dcat:distribution ?file ] ; harvest:file ?file .
+    ?file a dcat:Distribution ; harvest:path ?path ; dcat:byteSize ?size ; dcat:downloadURL ?url .
+    ?file spdx:checksum [ spdx:algorithm spdx:checksumAlgorithm_md5 ; spdx:checksumValue ?digits ] .
+    OPTIONAL { ?file harvest:status ?said } BIND(COALESCE(?said, "") AS ?status) } ORDER BY ?path"""
+
+
+def test_the_manifest_can_be_asked(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Its files with their checksums, and what came of them; only the newest, also where no RDF changed."""
+    instance, files = zenodo_instance, {"a.ttl": f"{A} .", "c.csv": "c"}
+    page = zenodo(provider, 7, files)
+    instance.register(f"p:\n  dataset: {page}\n")
+    instance.tick("p")
+    turtle, table = ("a.ttl", "exists", str(len(files["a.ttl"])), md5(files["a.ttl"])), ("c.csv", "", "1", md5("c"))
+    assert ask(instance, FILES) == [turtle, table]
+    found = "SELECT ?platform ?page ?files ?bytes ?status { ?f a harvest:Fileset ; harvest:platform ?platform ;"
+    found += " dcat:landingPage ?page ; harvest:files ?files ; dcat:byteSize ?bytes ; harvest:status ?status }"
+    assert ask(instance, found) == [("zenodo", page, "2", str(len(files["a.ttl"]) + 1), "success")]
+    zenodo(provider, 7, {"a.ttl": files["a.ttl"], "d.csv": "dd"})
+    assert outcomes(instance) == []
+    assert ask(instance, FILES) == [turtle, ("d.csv", "", "2", md5("dd"))]
+    said = InstanceCatalog(instance.settings, instance.clock).receipt("p")
+    assert said and md5("dd").encode() in said
+    instance.register("{}")
+    instance.harvester.forget("p")
+    assert ask(instance, "SELECT ?s { ?s ?p ?o FILTER(CONTAINS(STR(?s), '#file')) }") == []
 
 
 def test_every_answer_of_a_platform_is_filed(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:

@@ -23,6 +23,7 @@ from harvest.ledger import Described, ProviderRecord
 from harvest.model import Capture, Description, Limits, Manifest, Provider, Validators
 from harvest.pipeline.filesets.strategies import chosen
 from harvest.pipeline.instance import Instance
+from harvest.pipeline.metadata import write_run
 from harvest.wash import process
 
 PAGE: Final = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5"
@@ -167,14 +168,20 @@ def refused(url: str, error: StatusError) -> Answer:
 
 
 def _described(instance: Instance, provider: Provider, manifest: Manifest) -> Description:
-    """A manifest as a description; the ledger has it, whatever came of it."""
-    settings, status = instance.settings.filesets, "success"
+    """A manifest as a description; the ledger has it, whatever came of it, and so has the metadata graph."""
+    settings = instance.settings.filesets
     try:
         check(manifest, settings.max_total_size, settings.max_file_count)
-        return describe(manifest, provider.url)
+        description = describe(manifest, provider.url)
     except FilesetError as error:
-        status = error.status
+        _file(instance, provider, manifest, error.status)
         raise
-    finally:
-        strategy = chosen(manifest, settings)
-        instance.ledger.filesets.put(provider.url, manifest, instance.clock(), (status, strategy))
+    if _file(instance, provider, manifest, "success"):
+        write_run(instance, provider.name)
+    return description
+
+
+def _file(instance: Instance, provider: Provider, manifest: Manifest, status: str) -> bool:
+    """File a manifest in the ledger; whether it was another one."""
+    came = status, chosen(manifest, instance.settings.filesets)
+    return instance.ledger.filesets.put(provider.url, manifest, instance.clock(), came)
