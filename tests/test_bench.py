@@ -74,7 +74,7 @@ def test_a_soak_takes_no_more_memory_and_little_ledger(tmp_path: Path) -> None:
     """What a harvest leaves is what is kept on purpose: no memory, no descriptor, no lock; some kB of ledger."""
     scale = Scale(harvests=300, ticks=1_000, judged=False)
     memory, descriptors, ledger, ticks = suite.rows(Ground(tmp_path, scale, lambda _: None, None), ["soak"])
-    assert memory.ours is not None and memory.ours < 20, memory.notes
+    assert memory.ours is not None and memory.ours < 30, memory.notes
     assert descriptors.ours is not None and descriptors.ours <= 4
     assert ledger.ours is not None and 0 < ledger.ours < 25
     assert ticks.ours is not None and ticks.ours < 10
@@ -209,7 +209,10 @@ def test_an_interrupted_bench_leaves_nothing_behind(tmp_path: Path) -> None:
     command = ["env", "--default-signal=INT", *command]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        assert "importing" in process.stderr.readline()
+        begun: list[str] = []
+        while not begun or (begun[-1] and "importing" not in begun[-1]):
+            begun.append(process.stderr.readline())
+        assert begun[-1], "".join(begun)
         process.send_signal(signal.SIGINT)
         assert "Interrupted" in process.stderr.read()
     assert process.returncode == 130

@@ -16,7 +16,7 @@ from typing import Any, Final
 import yaml
 
 from harvest.config.following import adopted
-from harvest.config.mappings import features, platform_hosts
+from harvest.config.mappings import features, platform_hosts, tokens
 from harvest.config.nearest import nearest, unknown
 from harvest.config.places import Places, Unusable, is_null, is_plain, joined, shape
 from harvest.config.settings import (
@@ -146,6 +146,7 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "http.retries": whole(0, 100),
     "http.allow_loopback": boolean,
     "http.robots": one_of("pages", "all", "none"),
+    "http.tokens": tokens,
     "guard.floor": whole(0, 1_000_000_000_000),
     "guard.share": number(0, 1),
     "wash.timeout_s": duration(1, _YEAR),

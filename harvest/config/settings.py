@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +12,9 @@ GIB = 1 << 30
 
 METADATA = "harvest-metadata"
 """Last part of the metadata graph's IRI; no provider can have it, for names hold no hyphen."""
+
+TOKEN = re.compile(r"(Authorization|X-[A-Za-z-]+): ((?:[A-Za-z]+ )?)\$([A-Za-z_]\w*)")
+"""A header with a variable in place of its secret: name, scheme with a blank or nothing, variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class HttpSettings:
         retries: Tries after the first one.
         allow_loopback: Whether 127.0.0.0/8 and ::1 may be asked; for the demo and tests.
         robots: For what robots.txt is obeyed: `pages` of sitemaps and seeds, `all` requests, or `none`.
+        tokens: Headers by host, or host and port, such as `Authorization: Bearer $NAME`; the secret is in the variable.
     """
 
     contact: str = ""
@@ -61,6 +66,7 @@ class HttpSettings:
     retries: int = 5
     allow_loopback: bool = False
     robots: str = "pages"
+    tokens: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

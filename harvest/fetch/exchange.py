@@ -33,8 +33,9 @@ from harvest.fetch.answer import (
 )
 from harvest.fetch.body import Body
 from harvest.fetch.order import Fetched, Means, Order
-from harvest.fetch.pacing import RETRY_AFTER_S, back_off_s, retry_after_s
+from harvest.fetch.pacing import RETRY_AFTER_S, asked_pause_s, back_off_s
 from harvest.fetch.recording import recorded
+from harvest.fetch.tokens import token_header
 from harvest.fetch.transfer import Transfer
 from harvest.fetch.wire import Wire, base_iri, follow, spell, without_userinfo
 from harvest.model import Capture, Finding, Hop, Validators
@@ -176,11 +177,9 @@ class Exchange:
             self._hops.append(hop_of(response, wire.url, monotonic() - sent))
 
     def _headers(self, wire: Wire) -> dict[str, str]:
-        headers = {
-            "User-Agent": self._means.user_agent,
-            "Accept": self._order.accept or "*/*",
-            "Accept-Encoding": "gzip",
-        }
+        headers = token_header(self._means.settings.tokens, wire)
+        headers |= {"User-Agent": self._means.user_agent, "Accept": self._order.accept or "*/*"}
+        headers["Accept-Encoding"] = "gzip"
         if self._start.authorization and wire.origin == self._start.origin:
             headers["Authorization"] = self._start.authorization
         rest = range_headers(self._head, self._body.received)
@@ -203,7 +202,7 @@ class Exchange:
             self._head = head_of(response, self._means.clock())
             self._body.begin(response.headers, self._head.total)
         else:
-            self._retry_after_s = retry_after_s(response.headers.get("Retry-After"), self._means.clock())
+            self._retry_after_s = asked_pause_s(response.headers, self._means.clock())
             raise status_error(response, wire.url, self._skim(response, transfer))
         total = self._head.total if self._head else None
         for piece in self._means.transport.read(response, _PIECE, transfer):

@@ -16,7 +16,8 @@ Recorder = Callable[[WireExchange], None]
 
 _IN_MEMORY: Final = 4 << 20
 """Bytes of an answer that are kept in memory; with more it is a file."""
-_SECRET: Final = (b"authorization:", b"proxy-authorization:", b"cookie:")
+_SECRET: Final = (b"authorization:", b"proxy-authorization:", b"cookie:", b"x-")
+"""Headers with credentials, in lower case; those that begin with X- are sent as tokens alone."""
 
 
 class Recording:

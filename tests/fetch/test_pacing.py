@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from harvest.fetch.pacing import BACK_OFF_S, back_off_s, http_date, now_utc, retry_after_s
+from harvest.fetch.pacing import BACK_OFF_S, asked_pause_s, back_off_s, http_date, now_utc, retry_after_s
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -41,6 +41,24 @@ def test_the_wait_is_a_random_share_of_the_whole() -> None:
 def test_retry_after_is_read(header: str | None, seconds: float | None) -> None:
     """It is seconds or a date."""
     assert retry_after_s(header, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": f"{NOW.timestamp() + 42:.0f}"}, 42.0),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": f"{NOW.timestamp() - 42:.0f}"}, 0.0),
+        ({"RateLimit-Remaining": "0", "RateLimit-Reset": "17"}, 17.0),
+        ({"Retry-After": "3", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "17"}, 3.0),
+        ({"X-RateLimit-Remaining": "5", "X-RateLimit-Reset": "17"}, None),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"}, None),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9" * 400}, None),
+        ({}, None),
+    ],
+)
+def test_the_end_of_a_limit_of_requests_is_read(headers: dict[str, str], seconds: float | None) -> None:
+    """As a time or as seconds from now; Retry-After counts more, and what remains less."""
+    assert asked_pause_s(headers, NOW) == seconds
 
 
 def test_a_date_without_zone_is_utc() -> None:
