@@ -16,6 +16,7 @@ from harvest.cli.main import main
 from harvest.config.settings import FilesetSettings
 from harvest.model import Manifest, ManifestFile
 from harvest.pipeline.filesets import strategies
+from harvest.pipeline.filesets.mirror import KEYS
 from tests.provider import ProviderServer, serving
 from tests.repositories import PAGE, archiveorg, dataverse, figshare, md5, zenodo
 
@@ -40,6 +41,7 @@ class Ingest:
     ) -> list[Any]:
         hosts = {self.provider.url.removeprefix("http://"): platform}
         filesets = {"platform_hosts": hosts, "doi_resolver": f"{self.provider.url}/doi/", **limits}
+        filesets["archiveorg"] = f"{self.provider.url}/archive/"
         config = self.folder / "harvest.yaml"
         http = {"retries": 0, "allow_loopback": True, "max_bytes": max_bytes}
         config.write_text(json.dumps({"http": http, "filesets": filesets}))
@@ -55,7 +57,9 @@ class Ingest:
 
 
 @pytest.fixture
-def ingest(tmp_path: Path, provider: ProviderServer) -> Ingest:
+def ingest(tmp_path: Path, provider: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> Ingest:
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
     return Ingest(tmp_path, provider)
 
 
@@ -214,14 +218,16 @@ def test_a_file_that_is_too_large_is_not_taken(ingest: Ingest, provider: Provide
     assert "max_bytes" in result["manifest"][2]["extra"]["error"]
 
 
-def test_a_strategy_that_is_not_there_yet(ingest: Ingest, provider: ProviderServer) -> None:
-    """It is said, and nothing is downloaded."""
+def test_a_mirror_without_a_key(ingest: Ingest, provider: ProviderServer) -> None:
+    """The result says which variables to set, and nothing is downloaded."""
+    provider.put("/archive/metadata/127.0.0.1-7", "{}", "application/json")
     page = zenodo(provider, 7, FILES)
     said = json.loads(provider.pages["/api/records/7"].body)
     said["files"][0]["size"] = 64 << 20
     provider.put("/api/records/7", json.dumps(said), "application/json")
     [result] = ingest(page)
     assert (result["status"], result["ingest_strategy"]) == ("no-strategy-helper", "archiveorg-fileset")
+    assert all(name in result["error_message"] for name in KEYS)
     assert provider.asked("/api/records/7/files/a.ttl/content") == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,10 +28,11 @@ def ingest(urls: tuple[str, ...], into: Path, workers: int, allow_loopback: bool
     Results are JSON lines on standard output. Exit code: 0 when all were captured, else 1.
     """
     from harvest.pipeline.filesets.ingest import opened  # needed by this command alone
+    from harvest.pipeline.filesets.mirror import authorization
 
     settings = settings_without_instance(config, allow_loopback=allow_loopback)
     hits = []
-    with opened(settings, into) as ingests, ThreadPoolExecutor(workers, "ingest") as threads:
+    with opened(settings, into, authorization(os.environ)) as ingests, ThreadPoolExecutor(workers, "ingest") as threads:
         for results in threads.map(ingests.answer, _lines(urls)):
             for result in results:
                 click.echo(json.dumps(result))

@@ -163,6 +163,8 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "filesets.max_total_size": size,
     "filesets.max_file_count": whole(1, _MANY),
     "filesets.preferred_file_size": size,
+    "filesets.archiveorg": _graph_base,
+    "filesets.archiveorg_s3": _graph_base,
     "query.timeout_s": duration(0.1, 86400),
     "query.memory": size,
     "query.workers": whole(1, 256),

@@ -134,6 +134,8 @@ class FilesetSettings:
         max_total_size: Bytes of all files of a fileset; one that has more is not taken.
         max_file_count: Files of a fileset; one that has more is not taken.
         preferred_file_size: Bytes of one file from which on an item on archive.org is preferred to a capture.
+        archiveorg: Where archive.org is, its metadata API at `metadata/`.
+        archiveorg_s3: Where its S3-like API is.
 
     Source: fileset ingest document, "Limits and Failure Modes".
     """
@@ -143,6 +145,8 @@ class FilesetSettings:
     max_total_size: int = 64 * GIB
     max_file_count: int = 200
     preferred_file_size: int = 64 << 20
+    archiveorg: str = "https://archive.org/"
+    archiveorg_s3: str = "https://s3.us.archive.org/"
 
 
 @dataclass(frozen=True, slots=True)

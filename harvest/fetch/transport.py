@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -148,7 +148,7 @@ class Transport:
         headers: Mapping[str, str],
         transfer: Transfer,
         method: str = "GET",
-        body: bytes | None = None,
+        body: bytes | BinaryIO | None = None,
     ) -> requests.Response:
         """
         The answer to one request, its body not read yet; `body` is that of the request.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,6 +67,23 @@ def filed_body(content: ContentStore, fetched: Fetched) -> FiledBody:
     assert fetched.path is not None and fetched.capture.digest is not None
     digests = {name: digest_of(fetched.path, name)[0] for name in _ALGORITHMS}
     return FiledBody(fetched.capture, content.file(fetched.path, digests["sha256"]), digests)
+
+
+def filed_before(content: ContentStore, file: ManifestFile) -> FiledBody:
+    """The bytes of a file of an earlier result, which are filed; as the answer they came with was noted there."""
+    assert file.sha256 and file.terminal_url and file.terminal_dt
+    at = datetime.strptime(file.terminal_dt, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    path = content.path(file.sha256)
+    capture = Capture(
+        url=file.platform_url or file.terminal_url,
+        final_url=file.terminal_url,
+        at=at,
+        status=200,
+        digest=file.sha256,
+        length=path.stat().st_size,
+        media_type=file.mimetype,
+    )
+    return FiledBody(capture, path, dict(file.hashes))
 
 
 def captured(

@@ -32,7 +32,17 @@ from harvest.errors import FetchError, FilesetError, StatusError
 from harvest.fetch.client import Client, now_utc, user_agent
 from harvest.model import Layout, Manifest, ManifestFile
 from harvest.pipeline.filesets import strategies
-from harvest.pipeline.filesets.captured import BAD_STATUS, EMPTY, EXISTS, FiledBody, captured, cdx_of, filed_body
+from harvest.pipeline.filesets.captured import (
+    BAD_STATUS,
+    EMPTY,
+    EXISTS,
+    FiledBody,
+    captured,
+    cdx_of,
+    filed_before,
+    filed_body,
+)
+from harvest.pipeline.filesets.mirror import KEYS, Mirror, item_of
 from harvest.pipeline.filesets.reading import LIMITS, answer_of, gather, refused
 
 RESULTS: Final = "ingests.jsonl"
@@ -65,11 +75,12 @@ class _Seen:
 class Ingests:
     """Ingests into a folder; `ingest` may be called by any number of threads."""
 
-    def __init__(self, settings: Settings, folder: Path, client: Client, warc: WarcFiles) -> None:
+    def __init__(self, settings: Settings, folder: Path, client: Client, warc: WarcFiles, key: str | None) -> None:
         self._settings = settings
         self._folder = folder
         self._client = client
         self._warc = warc
+        self._key = key
         self._content = ContentStore(Layout(folder).content)
         self._content.prepare()
         self._writing = threading.Lock()
@@ -123,15 +134,43 @@ class Ingests:
         contents.check(manifest, limits.max_total_size, limits.max_file_count)
         seen.strategy = strategies.chosen(manifest, limits)
         strategies.check(seen.strategy, manifest.platform_base_url)
-        if known := self._existing(manifest):
+        known = self._existing(manifest)
+        if seen.strategy in strategies.MIRRORED:
+            return self._mirrored(manifest, known, seen)
+        if known:
             seen.manifest = replace(manifest, files=known)
             return "success-existing"
+        self._capture(manifest, seen)
+        return _status_of(seen)
+
+    def _mirrored(self, manifest: Manifest, known: tuple[ManifestFile, ...] | None, seen: _Seen) -> str:
+        """The status of a fileset that is to be an item on archive.org; filed files are not downloaded again."""
+        mirror = Mirror(self._settings.filesets, self._client, self._content, manifest)
+        if mirror.has_all():
+            seen.manifest = replace(manifest, files=tuple(replace(file, status=EXISTS) for file in manifest.files))
+            return "success-existing"
+        if self._key is None and not manifest.archiveorg_item_name:
+            url, named = manifest.platform_base_url, " and ".join(KEYS)
+            message = f"{url} is to be mirrored to the archive.org item {mirror.item}; set {named} in the environment"
+            raise FilesetError("no-strategy-helper", message, url=url)
+        if known:
+            seen.manifest = replace(manifest, files=known)
+            seen.files = [filed_before(self._content, file) for file in known]
+        else:
+            self._capture(manifest, seen)
+        status = _status_of(seen)
+        if status.startswith("success") and self._key and not manifest.archiveorg_item_name:
+            assert seen.manifest is not None
+            mirror.put(seen.manifest.files, self._key)
+        return status
+
+    def _capture(self, manifest: Manifest, seen: _Seen) -> None:
+        """Download all files."""
         with ThreadPoolExecutor(self._client.parallel, "fileset") as threads:
             one = partial(captured, self._client, self._content, check_stopping=lambda: None)
             pairs = list(threads.map(one, manifest.files))
         seen.manifest = replace(manifest, files=tuple(file for file, _ in pairs))
         seen.files = [kept for _, kept in pairs]
-        return _status_of(seen)
 
     def _ask(self, seen: _Seen, url: str, accept: str) -> Answer:
         """A document, filed; the first one is the landing page."""
@@ -184,6 +223,8 @@ class Ingests:
             "file_count": len(manifest.files) if manifest else None,
             "total_size": manifest.total_size if manifest else None,
         }
+        if manifest and seen.strategy in strategies.MIRRORED:
+            result["archiveorg_item_name"] = item_of(manifest)
         single = seen.files[0] if status == "success-file" and seen.files else None
         if single is None:
             yield result
@@ -194,16 +235,16 @@ class Ingests:
 
 
 @contextmanager
-def opened(settings: Settings, folder: Path) -> Iterator[Ingests]:
+def opened(settings: Settings, folder: Path, key: str | None = None) -> Iterator[Ingests]:
     """
-    Ingests into a folder, which is made where it is not there.
+    Ingests into a folder, which is made where it is not there; `key` is `mirror.authorization` for archive.org.
 
     Raises:
         StorageError: It cannot be written.
     """
     warc = WarcFiles(Layout(folder).warc, user_agent(settings.http.contact or settings.base_url), now_utc)
     client = Client(settings.http, settings.base_url, recorder=warc.add)
-    ingests = Ingests(settings, folder, client, warc)
+    ingests = Ingests(settings, folder, client, warc, key)
     try:
         yield ingests
     finally:
@@ -236,7 +277,7 @@ def _status_of(seen: _Seen) -> str:
     bad = next((file.status for file in seen.manifest.files if file.status != EXISTS), None)
     if bad is not None:
         return bad
-    if seen.strategy != strategies.WEB_FILE:
+    if seen.strategy not in strategies.SINGLE:
         return "success"
     single = seen.files[0] if seen.files else None
     return "success-file" if single and single.capture.length else EMPTY

@@ -17,6 +17,10 @@ from harvest.model import Manifest
 
 WEB_FILE: Final = "web-file"
 WEB_FILESET: Final = "web-fileset"
+ITEM_FILE: Final = "archiveorg-file"
+ITEM_FILESET: Final = "archiveorg-fileset"
+SINGLE: Final = (WEB_FILE, ITEM_FILE)
+MIRRORED: Final = (ITEM_FILE, ITEM_FILESET)
 
 
 def chosen(manifest: Manifest, limits: FilesetSettings) -> str:
@@ -28,8 +32,8 @@ def chosen(manifest: Manifest, limits: FilesetSettings) -> str:
     largest = max(file.size or 0 for file in manifest.files)
     is_small = largest < limits.preferred_file_size
     if len(manifest.files) == 1:
-        return WEB_FILE if is_small else "archiveorg-file"
-    fileset = WEB_FILESET if is_small and manifest.total_size < limits.max_total_size else "archiveorg-fileset"
+        return WEB_FILE if is_small else ITEM_FILE
+    fileset = WEB_FILESET if is_small and manifest.total_size < limits.max_total_size else ITEM_FILESET
     lacking = any(file.platform_url is None for file in manifest.files)
     return f"{fileset}-bundled" if lacking and manifest.web_bundle_url else fileset
 
@@ -41,6 +45,6 @@ def check(strategy: str, url: str) -> None:
     Raises:
         FilesetError: It does not: no-strategy-helper.
     """
-    if strategy not in (WEB_FILE, WEB_FILESET):
+    if strategy not in (WEB_FILE, WEB_FILESET, *MIRRORED):
         message = f"{url} would be captured by {strategy}, which this version does not carry out"
         raise FilesetError("no-strategy-helper", message, url=url)
