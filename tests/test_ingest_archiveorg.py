@@ -24,6 +24,7 @@ from tests.repositories import archiveorg, zenodo
 ONE = {"a.ttl": "<http://x/a> a <http://x/A> ."}
 TWO = ONE | {"data/b&c.csv": "1,2\n"}
 ITEM = "127.0.0.1-7"
+CUT = 0
 SECRET = "s3cret-of-the-test"
 
 
@@ -34,7 +35,8 @@ class ItemServer(ThreadingHTTPServer):
     Attributes:
         files: Bodies by item and path, as in `item/path`.
         puts: (target, headers in lower case, status) of each upload, in order.
-        answers: Statuses of the next uploads; 201 beyond them.
+        answers: Statuses of the next uploads, CUT for a connection that ends within the body; 201 beyond them.
+        cuts: Connections that were ended so.
         damaged: Whether the metadata show other checksums.
     """
 
@@ -45,6 +47,7 @@ class ItemServer(ThreadingHTTPServer):
         self.files: dict[str, bytes] = {}
         self.puts: list[tuple[str, dict[str, str], int]] = []
         self.answers: list[int] = []
+        self.cuts = 0
         self.damaged = False
 
     @property
@@ -70,6 +73,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(200 if self.path.startswith("/metadata/") else 404, {"files": files} if files else {})
 
     def do_PUT(self) -> None:
+        if self.server.answers[:1] == [CUT]:
+            self.server.answers.pop(0)
+            self.rfile.read(1)
+            self.close_connection = True
+            self.server.cuts += 1
+            return
         body = self.rfile.read(int(self.headers["Content-Length"]))
         headers = {name.lower(): said for name, said in self.headers.items()}
         status = self.server.answers.pop(0) if self.server.answers else 201
@@ -180,6 +189,18 @@ def test_a_busy_server_is_asked_again(tmp_path: Path, provider: ProviderServer, 
     items.answers = [503]
     result, _ = ingested(tmp_path, provider, items, zenodo(provider, 7, ONE), retries=1)
     assert (result["status"], [status for *_, status in items.puts]) == ("success-file", [503, 201])
+
+
+@pytest.mark.usefixtures("key")
+def test_a_connection_that_ends_within_an_upload(tmp_path: Path, provider: ProviderServer, items: ItemServer) -> None:
+    """The file is sent again, from its begin; it is more than the buffers of a connection hold."""
+    items.answers = [CUT]
+    result, _ = ingested(tmp_path, provider, items, zenodo(provider, 7, {"a.nt": "# large\n" * (1 << 20)}), retries=1)
+    assert (result["status"], items.cuts, [len(body) for body in items.files.values()]) == (
+        "success-file",
+        1,
+        [8 << 20],
+    )
 
 
 @pytest.mark.usefixtures("key")
