@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,6 +99,34 @@ def test_a_single_file_has_a_second_result(ingest: Ingest, provider: ProviderSer
     assert second["file_meta"] == first["fileset_file"]["file_meta"]
     assert second["file_meta"]["md5hex"] == md5("1,2")
     assert second["terminal"]["terminal_url"].endswith("/a.csv/content")
+
+
+@pytest.mark.parametrize("workers", ["1", "3"])
+def test_a_request_is_answered_before_the_next_is_read(ingest: Ingest, provider: ProviderServer, workers: str) -> None:
+    """Another program may ask one after the other, for as long as it likes."""
+    pages = [zenodo(provider, number, FILES | {"n.csv": str(number)}) for number in (7, 8, 9)]
+    ingest(pages[0])  # writes the settings
+    words = [
+        "ingest",
+        "-",
+        "--workers",
+        workers,
+        "--into",
+        str(ingest.into),
+        "--config",
+        f"{ingest.folder}/harvest.yaml",
+    ]
+    command = [sys.executable, "-c", "from harvest.cli.main import main; main()", *words]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin and process.stdout
+        for page, status in zip(pages, ("success-existing", "success", "success"), strict=True):
+            process.stdin.write(f"{page}\n")
+            process.stdin.flush()
+            result = json.loads(process.stdout.readline())
+            assert (result["request"]["base_url"], result["status"]) == (page, status)
+        process.stdin.close()
+        assert process.stdout.read() == ""
+    assert process.returncode == 0
 
 
 def test_what_is_there_already_is_not_asked_for_again(ingest: Ingest, provider: ProviderServer) -> None:

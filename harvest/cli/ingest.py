@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from threading import BoundedSemaphore
+from typing import Any
 
 import click
 
 from harvest.cli.command import configured
 from harvest.cli.wash import settings_without_instance
+
+Results = list[dict[str, Any]]
 
 
 @click.command()
@@ -31,14 +36,42 @@ def ingest(urls: tuple[str, ...], into: Path, workers: int, allow_loopback: bool
     from harvest.pipeline.filesets.mirror import authorization
 
     settings = settings_without_instance(config, allow_loopback=allow_loopback)
-    hits = []
-    with opened(settings, into, authorization(os.environ)) as ingests, ThreadPoolExecutor(workers, "ingest") as threads:
-        for results in threads.map(ingests.answer, _lines(urls)):
-            for result in results:
-                click.echo(json.dumps(result))
-                hits.append(result["hit"])
-    if not all(hits):
+    with opened(settings, into, authorization(os.environ)) as ingests:
+        try:
+            is_whole = _answered(ingests.answer, _lines(urls), workers)
+        except BaseException:
+            ingests.stop()
+            raise
+    if not is_whole:
         sys.exit(1)
+
+
+def _answered(answer: Callable[[str], Results], lines: Iterable[str], workers: int) -> bool:
+    """
+    Answer lines as they come, so many at once, and print what comes of them in their order; whether all were had.
+
+    A line is read once there is room for it, and printed while the next one is waited for.
+    """
+    room, printing, is_whole = BoundedSemaphore(workers), deque[Future[bool]](), True
+    with ThreadPoolExecutor(1, "print") as printer, ThreadPoolExecutor(workers, "ingest") as threads:
+        room.acquire()
+        for line in lines:
+            answering = threads.submit(answer, line)
+            answering.add_done_callback(lambda _: room.release())
+            printing.append(printer.submit(_print, answering))
+            while printing and printing[0].done():
+                is_whole &= printing.popleft().result()
+            room.acquire()
+        for printed in printing:
+            is_whole &= printed.result()
+    return is_whole
+
+
+def _print(answering: Future[Results]) -> bool:
+    results = answering.result()
+    for result in results:
+        click.echo(json.dumps(result))
+    return all(result["hit"] for result in results)
 
 
 def _lines(urls: Iterable[str]) -> Iterator[str]:
