@@ -6,13 +6,16 @@ import signal
 
 import pytest
 
-from harvest.pipeline import Look
+from harvest.pipeline import STEPS, Look
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_crash import NEW, OLD, published, run_and_die
 from tests.pipeline.test_resourcesync import registered
 from tests.pipeline.test_resourcesync_changes import Feed, asked_for
 from tests.pipeline.test_semantics import A1, B1, outcomes
 from tests.provider import ProviderServer
+from tests.selection import mostly_long
+
+KILLED = [*STEPS, "load+"]
 
 
 def applied(instance: TemporaryInstance) -> list[str]:
@@ -34,16 +37,17 @@ def settled(instance: TemporaryInstance, lines: set[str]) -> None:
     assert [each.same for each in made] == [True] * len(ledger.versions("p"))
 
 
+@pytest.mark.parametrize("step", mostly_long(KILLED, ("load+",)))
 @pytest.mark.parametrize("with_file", [True, False], ids=["dataset", "replay"])
 def test_a_first_sync_that_is_killed_ends_where_it_would_have(
-    with_file: bool, instance: TemporaryInstance, provider: ProviderServer
+    with_file: bool, step: str, instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
     """From the dataset file or by all diffs; what the source lists next is applied on it, and nothing before that."""
     feed = Feed(provider, with_file=with_file)
     feed.change(*OLD)
     feed.change(*OLD, A1)
     registered(instance, provider)
-    assert run_and_die(instance, "load+") == -signal.SIGKILL
+    assert run_and_die(instance, step) == -signal.SIGKILL
     instance.clock.forward(days=20)
     instance.tick("p")
     settled(instance, OLD | {A1})
@@ -55,7 +59,7 @@ def test_a_first_sync_that_is_killed_ends_where_it_would_have(
     assert applied(instance) == [*first, "changes2.nqud"]
 
 
-@pytest.mark.parametrize("step", ["fetch", "load+", "commit"])
+@pytest.mark.parametrize("step", mostly_long(KILLED, ("fetch", "load+", "commit")))
 def test_an_increment_that_is_killed_skips_and_repeats_no_diff(
     step: str, instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
