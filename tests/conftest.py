@@ -22,6 +22,7 @@ import structlog
 from hypothesis import settings
 
 from tests.debian import lost
+from tests.selection import mark_unsampled
 
 CI = os.environ.get("CI") == "true"
 RESERVED = ("invalid", "test", "example")
@@ -35,6 +36,12 @@ settings.load_profile("ci" if CI else "here")
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 4 << 30
 """Free space in memory from which on temporary folders go there."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Choose the cases of long matrices before pytest leaves out what is long."""
+    mark_unsampled(items)
 
 
 def pytest_configure() -> None:

@@ -36,6 +36,7 @@ def test_a_good_file_comes_out_canonical(tmp_path: Path) -> None:
     assert b"clean: 2 triples from 4 statements" in done.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("stdin", "words", "code", "outcome"),
     [

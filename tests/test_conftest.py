@@ -55,7 +55,7 @@ def _run(folder: Path, sample: str, *, ci: bool, listed: str = "", flags: tuple[
     (folder / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
     (folder / "tests").mkdir()
     (folder / "requirements").mkdir()
-    for name in ("tests/conftest.py", "tests/debian.py", "requirements/machine.py"):
+    for name in ("tests/conftest.py", "tests/debian.py", "tests/selection.py", "requirements/machine.py"):
         shutil.copy(ROOT / name, folder / name)
     (folder / "tests" / "skips.toml").write_text(f"[skips]\n{listed}")
     (folder / "tests" / "test_sample.py").write_text(sample)

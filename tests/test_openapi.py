@@ -153,6 +153,7 @@ def test_every_example_is_what_it_is_an_example_of() -> None:
     assert {place: wrong for place, value, schema in found if (wrong := problems(value, schema))} == {}
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("path", GETS)
 def test_an_address_answers_as_told_in_every_type(instance: Harvested, path: str) -> None:
     """Statuses, media types and required headers; of JSON every field, and none that is not told."""

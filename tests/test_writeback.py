@@ -302,6 +302,7 @@ def _check_bytes(before: str, after: str) -> None:
     assert before.count("#") == after.count("#")
 
 
+@pytest.mark.sampled(1)
 @settings(max_examples=40)
 @given(registries(), MOMENT)
 def test_in_any_layout_nothing_but_the_date_changes(

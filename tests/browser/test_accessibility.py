@@ -55,6 +55,7 @@ def judged(page: Page) -> list[str]:
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", mostly_long(PAGES, KINDS))
 def test_a_page_breaks_no_serious_rule(open_page: Open, addresses: dict[str, str], watch: Watch, name: str) -> None:
     """In both colour schemes, wide and narrow; what is moderate is told beside what is grave."""
@@ -80,6 +81,7 @@ def test_a_result_breaks_no_serious_rule(page: Page, addresses: dict[str, str]) 
         assert not [one for one in found if one.startswith(GRAVE)], f"{scheme}:\n" + "\n".join(found)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", mostly_long(KINDS, ("dashboard", "provider failing", "query given", "entity")))
 def test_a_page_can_be_walked_with_the_keyboard(
     open_page: Open, addresses: dict[str, str], watch: Watch, name: str

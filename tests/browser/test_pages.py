@@ -93,6 +93,7 @@ def test_every_page_of_the_front_is_visited(instance: str) -> None:
         assert not page, f"{rule.rule} is a page that no test visits; add it to tests/browser/places.py"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", mostly_long(PAGES, places.KINDS))
 def test_a_page_fits_and_has_its_landmarks(open_page: Open, addresses: dict[str, str], watch: Watch, name: str) -> None:
     """On a phone and a wide screen nothing sticks out; each page says what it is, and where its parts are."""
@@ -124,6 +125,7 @@ def test_dark_and_light_look_different(open_page: Open) -> None:
     assert dark < 150
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", PAGES)
 def test_every_link_of_a_page_leads_somewhere(instance: str, addresses: dict[str, str], name: str) -> None:
     """What the pages name within the instance is there, and every page that it leads to keeps the policy."""
@@ -179,6 +181,7 @@ def test_another_host_is_out_of_reach(page: Page, watch: Watch) -> None:
     assert watch.complaints[0] == "request to http://fleet.example/"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", places.KINDS)
 def test_a_page_is_there_without_javascript(
     open_page: Open, addresses: dict[str, str], watch: Watch, name: str

@@ -236,6 +236,7 @@ def test_tabs_and_small_results_are_there_after_a_reload(page: Page) -> None:
     expect(page.locator("table.dataTable a.iri").first).to_be_visible()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("query", "name", "begins"),
     [
@@ -472,6 +473,7 @@ def test_a_link_that_is_pasted_into_an_open_page_runs(page: Page) -> None:
     expect(page.locator(".tabsList .tab")).to_have_count(2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("query", "name"),
     [(SHIPS, "table"), (SHIPS, "chart"), (SHIPS, "response"), (POSITIONS, "map"), ("ASK {}", ""), ("oops", "")],
@@ -492,6 +494,7 @@ def test_results_break_no_rule_of_accessibility(page: Page, watch: Watch, query:
 TERMS = """async (text) => (await import("/static/query-answer.js")).terms(text)"""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -565,6 +568,7 @@ def test_values_are_text_whatever_they_say(open_page: Open, lone: Server) -> Non
     assert page.locator("table.dataTable img, table.dataTable [onclick]").count() == 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1600])
 def test_the_page_fits_every_screen(open_page: Open, scheme: str, width: int) -> None:

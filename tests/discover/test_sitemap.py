@@ -134,6 +134,7 @@ def test_what_breaks_off_counts_up_to_there() -> None:
 BOMB = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "x" * 100}">' for n in range(12))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
@@ -156,6 +157,7 @@ def test_hostile_sitemaps_end_soon(body: str, reason: str | None) -> None:
     assert time.perf_counter() - began < 30
 
 
+@pytest.mark.long
 def test_as_many_urls_as_the_protocol_allows_are_read() -> None:
     """The limit itself is not past the limit."""
     every = found(urlset(*(f"<loc>/{n}.ttl</loc>" for n in range(MOST_URLS))))

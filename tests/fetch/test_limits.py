@@ -95,6 +95,7 @@ def test_a_server_that_drips_is_cut_off(bench: Bench, begin: bytes, data: bytes)
     assert bench.files() == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("begin", "data"), DRIPS.values(), ids=DRIPS)
 def test_a_transfer_below_the_floor_is_given_up(bench: Bench, begin: bytes, data: bytes) -> None:
     """At once, as another try would take as long; the total limit is a day, which is too long for those who wait."""

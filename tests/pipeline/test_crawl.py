@@ -294,6 +294,7 @@ KILLED = """
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("earlier", [False, True], ids=["first log", "later log"])
 @pytest.mark.parametrize("where", ["filing", "index", "linking", "ledger", "after"])
 def test_a_kill_while_sealing_neither_doubles_nor_breaks(

@@ -238,6 +238,7 @@ def test_each_filed_damage_alone_is_found_and_mended(
     is_whole(copy)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "how"),
     [

@@ -51,6 +51,7 @@ def harvest_within(instance: TemporaryInstance, file_bytes: int) -> subprocess.C
     )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kilobytes", mostly_long([100, 200, 300, 450, 600, 800], (200, 600)))
 def test_a_disk_that_fills_up_loses_nothing(
     kilobytes: int, instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords

@@ -73,6 +73,7 @@ def test_the_feed_of_a_large_graph_waits_for_the_export(
     assert instance.proven("p")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("gone", ["changelist.xml", "dataset.nq", "feed.json", ""])
 def test_what_is_gone_is_written_again(instance: TemporaryInstance, feed: Path, gone: str) -> None:
     """By the next export, after a crash in between as well; the moments of the changes stay where they are known."""
@@ -160,6 +161,7 @@ def test_a_feed_that_cannot_be_written_stops_no_harvest(
     assert listed(feed)[-1] == ("updated", "3.nqud")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["sourceDescription.xml", "robots.txt", "sitemap.xml"])
 @pytest.mark.parametrize("damaged", [True, False])
 def test_what_leads_to_the_feeds_is_verified_and_mended(

@@ -160,6 +160,7 @@ def test_our_own_can_be_loaded() -> None:
     assert handlers()[1] == []
 
 
+@pytest.mark.long
 def test_one_slow_handler_does_not_use_up_the_time_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They share a process while all goes well; whoever is at work when it is ended gets one of its own."""
     source = "import time\ndef slow(version):\n    time.sleep(2.5)\n    return ['http://x/slow']\n"

@@ -76,6 +76,7 @@ def test_changes_and_sparql_updates_follow_each_other(notes: TemporaryInstance) 
     assert all(each.same for each in notes.harvester.rebuild("notes", check=True))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("data", "error", "said"),
     [
@@ -168,6 +169,7 @@ def test_the_command_says_what_kind_of_error_it_was(notes: TemporaryInstance) ->
     assert execute(notes.harvester, UPDATE, words)["results"][0]["version"] == 2
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "step", mostly_long(["update", "check", "revise", "file-change", "load", "publish"], ("check", "load"))
 )

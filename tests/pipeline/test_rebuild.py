@@ -46,6 +46,7 @@ def test_every_version_comes_out_the_same(
     assert len(provider.requests) == asked
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("lost", ["nothing", "folder", "graph", "changes"])
 def test_what_was_lost_is_put_back(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, lost: str

@@ -161,6 +161,7 @@ BOMB = """<?xml version="1.0"?>
 """
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("path", "broken", "said"),
     [

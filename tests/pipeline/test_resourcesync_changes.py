@@ -179,6 +179,7 @@ def without(entries: list[str], n: int) -> list[str]:
     return [entry for number, entry in enumerate(entries) if number != n]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("broken", ["hole", "gone", "twice", "order", "rewritten", "bare"])
 def test_a_sequence_that_is_broken_is_not_applied(
     instance: TemporaryInstance, provider: ProviderServer, feed: Feed, broken: str
@@ -263,6 +264,7 @@ class Killed(BaseException):
     """The process ends here."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("step", ["announce", "download", "file", "commit"])
 def test_a_break_neither_skips_nor_repeats_a_diff(
     instance: TemporaryInstance, provider: ProviderServer, feed: Feed, monkeypatch: pytest.MonkeyPatch, step: str

@@ -47,6 +47,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("step", "asked", "due"), [("fetch", 1, True), ("record", 1, True), ("write", 1, True), ("load", 1, False)]
 )

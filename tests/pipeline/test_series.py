@@ -61,6 +61,7 @@ def rows(series: str) -> list[Expected]:
     return found
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("series", SERIES)
 def test_a_series_harvested_release_by_release_gives_the_true_differences(
     series: str, instance: TemporaryInstance, provider: ProviderServer
@@ -115,6 +116,7 @@ def as_true(name: str, expected: Expected, found: tuple[int, int]) -> None:
         assert found[0] <= reached[0] and found[1] <= reached[1], (name, found, reached)
 
 
+@pytest.mark.long
 def test_releases_with_few_bad_statements_are_harvested_without_those(
     instance: TemporaryInstance, provider: ProviderServer
 ) -> None:

@@ -189,6 +189,7 @@ def test_an_update_reads_other_graphs_and_writes_none_of_them(
     assert counts(updated(notes, f"INSERT {{ GRAPH <{GRAPH}> {{ ?s <q> 1 }} }} WHERE {{ ?s ?p ?o }}"))[0] == "unchanged"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("graph", "error", "said"),
     [
@@ -213,6 +214,7 @@ def test_other_graphs_are_refused_by_name(
     assert notes.harvester.instance.store.count(graph) == 0 or graph.endswith("metadata")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "error", "said"),
     [
@@ -284,6 +286,7 @@ Q = "<http://h.example/graph/q>"
 OTHER = "<http://h.example/graph/other>"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("more", "error", "said"),
     [
@@ -415,6 +418,7 @@ OLD = " . ".join(f"<http://x/{i}> <http://p> {i}" for i in range(1, 21))
 KILLED = ["update", *STEPS[STEPS.index("check") : STEPS.index("commit") + 1], "load+"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("step", mostly_long(KILLED, ("check", "load+", "publish")))
 def test_an_update_killed_at_a_step_is_whole_or_not_there(notes: TemporaryInstance, step: str) -> None:
     """Once the graph is filed the next start ends it; before that nothing happened."""

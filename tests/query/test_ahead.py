@@ -180,6 +180,7 @@ def test_a_client_that_goes_away_before_its_turn_changes_nothing_for_others(shel
     run(shelf, QueryLimits(workers=1, spare=0, extra=0), test)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_are_never_mixed_up(shelf: SeedCatalog, seed: int) -> None:
     """Quick, slow, failing and long answers in any order, some of whose clients go away at any time."""

@@ -106,6 +106,7 @@ def statements(text: str) -> frozenset[bytes]:
     return frozenset(f"{quad} .\n".encode() for quad in quads)
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(lines_of_somebody, lines_of_somebody, lines_of_somebody, st.booleans())
 def test_what_differs_is_what_the_parser_finds_however_it_is_spelled(

@@ -25,6 +25,7 @@ CSV: Final = "text/csv"
 _TAIL: Final = re.compile(r"ORDER\s+BY[^{}]*$", re.IGNORECASE)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("suite", "count"), EVALUATION.items())
 def test_every_query_has_its_published_result(endpoint: Endpoint, suite: str, count: int) -> None:
     """In every format that can be read back, by each query operation; what fails is listed in known.toml."""

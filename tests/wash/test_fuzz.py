@@ -90,6 +90,7 @@ def test_a_mutant_that_ends_its_process_is_told_and_the_others_are_washed() -> N
     place.unlink()
 
 
+@pytest.mark.long
 def test_two_thousand_mutants_are_washed_without_harm() -> None:
     """No exception, no crash, sound records, valid lines; among them every format, and most kinds of problems."""
     found = all_of(FEW, FEW // SIDE_BY_SIDE)

@@ -170,6 +170,7 @@ def test_a_literal_larger_than_every_buffer_passes(tmp_path: Path, name: str) ->
     assert ground(tmp_path, xml if name == "a.rdf" else line, name) == {line}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["a.nt", "a.ttl", "a.trig", "a.nq", "a.n3"])
 def test_a_term_larger_than_the_parser_takes_is_told_as_such(tmp_path: Path, name: str) -> None:
     """The parser raises MemoryError at 16 MiB, however much memory there is."""
@@ -290,6 +291,7 @@ WHOLE = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_document_that_breaks_off_anywhere_is_told_or_empty(tmp_path: Path, name: str) -> None:
     """A provider's own program may die while it writes; what it wrote so far must not pass for the whole."""

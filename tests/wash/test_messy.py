@@ -135,6 +135,7 @@ def test_the_first_problem_has_its_place(name: str) -> None:
     assert first.excerpt and first.excerpt in line
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", [name for name in MESSY if name != f"messy/{_BEES}"])
 def test_the_command_ends_with_the_right_code(name: str, tmp_path: Path) -> None:
     """What is good is written whatever the code is."""
@@ -154,6 +155,7 @@ def _code(kept: int, lost: int) -> int:
     return 0 if not lost else 3 if lost <= 0.01 * (kept + lost) else 1
 
 
+@pytest.mark.long
 def test_the_command_prints_no_traceback(tmp_path: Path) -> None:
     """Not from itself, nor from the process that washes: of the file that breaks off, the reason is printed."""
     name = f"messy/{_DCAT}2.1.0_dcat-ap_2.1.0.rdf"

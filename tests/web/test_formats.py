@@ -89,6 +89,7 @@ def table(text: str, name: str) -> str:
     return list(csv.reader(io.StringIO(text), delimiter="," if name == "csv" else "\t"))[-1][0]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("content_type", "name"), SOLUTIONS)
 @pytest.mark.parametrize(("query", "value"), [(SELECT, "1"), (ASK, "true")])
 def test_a_table_comes_in_every_format(front: Server, query: str, value: str, content_type: str, name: str) -> None:

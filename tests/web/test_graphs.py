@@ -50,6 +50,7 @@ def expected(name: str, count: int) -> set[Triple]:
     return {quad.triple for quad in items(count, name)}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("content_type", "name", "form"), GRAPHS)
 def test_a_graph_comes_whole_in_every_format(front: Server, content_type: str, name: str, form: RdfFormat) -> None:
     """By Accept and by name, a long one and a short one."""

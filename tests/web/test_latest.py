@@ -21,6 +21,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harvested]:
         yield served
 
 
+@pytest.mark.long
 def test_the_feeds_have_all_versions_the_newest_first(instance: Harvested) -> None:
     """The same entries as JSON and as Atom, each with an address that answers and the change that made it."""
     feed = requests.get(f"{instance.url}/changes.json", timeout=30)

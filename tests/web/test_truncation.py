@@ -115,6 +115,7 @@ def test_a_graph_whose_readers_see_no_comment_is_broken_off(front: Server, form:
         get(front, CONSTRUCT.replace("?a ?x ?b . ", ""), form)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", STATEMENTS)
 def test_a_graph_that_is_read_is_broken_off_too(folder: Path, tmp_path: Path, form: str) -> None:
     """It is the same writer, but not the same way to it."""

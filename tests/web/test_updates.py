@@ -209,6 +209,7 @@ def test_without_the_token_an_update_is_refused(served: Served, authorization: s
             assert said in answer.text and TOKEN not in answer.text
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("text", "status", "said"),
     [

@@ -134,6 +134,7 @@ def test_nearly_every_file_is_recognised(media_type: str | None, named: bool, kn
     assert [each.split(":")[0] for each in wrong] == sorted(known)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("declared", [*FORMATS, HTML], ids=lambda format: format.name)
 def test_a_wrong_media_type_misleads_nobody(declared: Format) -> None:
     """Each of the files under each media type: what the content says goes first, where it says anything."""

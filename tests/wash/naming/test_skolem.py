@@ -186,6 +186,7 @@ def test_namesakes_are_told_apart_by_what_surrounds_them() -> None:
     assert changes(web(names), web([*names[:24], "new", *names[25:]])) == (7, 7)
 
 
+@pytest.mark.long
 def test_labelling_in_parts_stays_within_its_memory(tmp_path: Path) -> None:
     """The size of a dump must not decide whether it can be washed."""
     source = tmp_path / "source.nt"

@@ -149,6 +149,7 @@ def test_a_change_to_one_record_changes_its_own_lines(given_records: list, other
     assert (Counter(edited) - Counter(old)).total() <= new
 
 
+@pytest.mark.long
 @given(graphs, st.integers(8, 400))
 def test_looking_up_in_memory_and_in_files_gives_the_same_names(graph: set[Triple], memory: int) -> None:
     """Names must not depend on how many labels fit into memory."""

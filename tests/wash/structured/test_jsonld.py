@@ -330,6 +330,7 @@ def _nested(opening: bytes, closing: bytes, depth: int) -> Outcome:
     return Outcome(found.lines, found.problems)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("depth", [400, 1_000, 100_000])
 @pytest.mark.parametrize(
     ("opening", "closing"),

@@ -105,6 +105,7 @@ def test_a_layer_hands_on_what_fails_below_it(trouble: OSError) -> None:
     assert caught.value is trouble
 
 
+@pytest.mark.sampled(9)
 @ours
 @readers
 def test_an_entry_hands_on_what_is_not_its_fault(read: Read, kind: str, trouble: Exception) -> None:
@@ -136,6 +137,7 @@ def test_a_zip_whose_directory_cannot_be_read_is_a_zip_all_the_same(trouble: OSE
     assert caught.value is trouble
 
 
+@pytest.mark.sampled(8)
 @every_disk
 @pytest.mark.parametrize("pack", [lambda data: data, *PACK.values()], ids=["plain", *PACK])
 @pytest.mark.parametrize("kind", ["ustar", "zip"])

@@ -189,6 +189,7 @@ def test_a_file_that_is_no_archive_is_one_leaf(tmp_path: Path, data: bytes) -> N
     assert found.leaves == {(): TEXT if data[:2] == b"\x1f\x8b" else data}
 
 
+@pytest.mark.long
 def test_a_real_dump_is_given_whole() -> None:
     """A bzip2 file of the Deutsche Nationalbibliothek, as published, against the standard library."""
     path = realdata() / "large/dbpedia-links/dnb-extended-links.nt.bz2"

@@ -66,6 +66,7 @@ def test_a_small_file_may_pack_as_well_as_it_likes(tmp_path: Path) -> None:
     assert not unpacked.problems
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PACK)
 def test_a_compressed_file_that_explodes_cannot_be_read_to_its_end(tmp_path: Path, name: str) -> None:
     """It is no archive, so that the reader meets the limit."""
