@@ -20,7 +20,8 @@ The error tree of the query side.
     ├── ClientGone         a client that closed its connection                      permanent, 499
     ├── Overloaded         no worker or no processor free in time                   retriable, 429
     └── StoreError         the triple store failed or there is no generation yet    retriable, 503
-        └── StoreTaken     another process writes the store                         retriable, 503
+        ├── StoreTaken     another process writes the store                         retriable, 503
+        └── EngineLost     an engine that gave no answer                            retriable, 503
 """
 
 from __future__ import annotations
@@ -158,6 +159,10 @@ class StoreError(SparqlError):
 
 class StoreTaken(StoreError):
     """A store that another process writes."""
+
+
+class EngineLost(StoreError):
+    """The engine that is the store gave no answer: whether it did what it was asked is not known."""
 
 
 class DamagedData(SparqlError):

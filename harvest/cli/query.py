@@ -17,8 +17,11 @@ from sparql.protocol.dataset import listed_graphs
 from sparql.protocol.extent import deep, refuse_length, refuse_nesting
 from sparql.protocol.results import ResultFormat, choose
 from sparql.protocol.syntax import Grammar
+from sparql.store.engine import address_in
 from sparql.store.generations import Generations
+from sparql.store.view import EngineView
 
+Readable = pyoxigraph.Store | EngineView
 Writer = TypeVar("Writer", QueryResultsFormat, RdfFormat)
 
 
@@ -46,10 +49,12 @@ def _answered(settings: Settings, generation: Path, text: str, form: str | None)
     grammar.refuse_service(text)
     # The union would stand above a FROM clause.
     union = settings.query.union_default_graph and not grammar.names_dataset(text)
-    return _written(pyoxigraph.Store.read_only(str(generation)), settings, union, text, form)
+    address = address_in(generation)
+    store = pyoxigraph.Store.read_only(str(generation)) if address is None else EngineView(address)
+    return _written(store, settings, union, text, form)
 
 
-def _written(store: pyoxigraph.Store, settings: Settings, union: bool, text: str, form: str | None) -> bytes:
+def _written(store: Readable, settings: Settings, union: bool, text: str, form: str | None) -> bytes:
     query = settings.query
     listed = listed_graphs(store, settings.own_graphs, query.listed_graphs) if union else None
     try:
@@ -61,10 +66,10 @@ def _written(store: pyoxigraph.Store, settings: Settings, union: bool, text: str
         raise RequestError(f"this is no SPARQL query: {error.msg}") from error
     choice = choose("text/tab-separated-values, text/turtle", form)
     out = BytesIO()
-    if isinstance(found, pyoxigraph.QueryTriples):
-        found.serialize(out, format=_fitting(choice.graph, RdfFormat, form))
-    else:
+    if isinstance(found, (pyoxigraph.QuerySolutions, pyoxigraph.QueryBoolean)):
         found.serialize(out, format=_fitting(choice.solutions, QueryResultsFormat, form))
+    else:
+        pyoxigraph.serialize(found, out, _fitting(choice.graph, RdfFormat, form))
     return out.getvalue()
 
 

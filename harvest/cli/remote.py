@@ -10,15 +10,15 @@ from io import BytesIO
 from typing import Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
-from urllib.request import urlopen
 
 import pyoxigraph
 from pyoxigraph import QueryResultsFormat, RdfFormat
-from SPARQLWrapper import GET, POST, SPARQLWrapper
+from SPARQLWrapper import GET, POST
 
 from harvest.errors import RefusedError, StatusError, TransferError
 from sparql.errors import ForbiddenError, RequestError
 from sparql.protocol.results import CSV, GRAPHS, SOLUTIONS, TSV, ResultFormat, choose
+from sparql.wire import EndpointRequest
 
 TIMEOUT_S: Final = 120
 """Seconds without a byte, after which no more is waited for. Public endpoints end a query after 60 to 120."""
@@ -114,20 +114,11 @@ def _format(kind: str, form: str | None) -> ResultFormat:
     return fitting
 
 
-class _Request(SPARQLWrapper):
-    """A request of SPARQLWrapper, whose own `query` puts the body of an error into the text of an exception."""
-
-    def response(self) -> HTTPResponse:
-        """The answer, its body not read yet; HTTPError for one that is an error."""
-        response: HTTPResponse = urlopen(self._createRequest(), timeout=self.timeout)
-        return response
-
-
-def _request(remote: Remote, text: str, kind: str, wanted: ResultFormat) -> _Request:
+def _request(remote: Remote, text: str, kind: str, wanted: ResultFormat) -> EndpointRequest:
     parts = urlsplit(remote.url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise RefusedError(f"{remote.url} is no endpoint: give its address with http:// or https://", url=remote.url)
-    client = _Request(urlunsplit(parts._replace(query="", fragment="")), agent="sparql-harvest (harvest query)")
+    client = EndpointRequest(urlunsplit(parts._replace(query="", fragment="")), agent="sparql-harvest (harvest query)")
     client.setQuery(text)
     # The library takes the kind from the first word that looks like one, and sends what it takes for an update.
     client.queryType = kind

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import yaml
 
+from harvest.config.engine import engine
 from harvest.config.following import adopted
 from harvest.config.mappings import features, platform_hosts, tokens
 from harvest.config.nearest import nearest, unknown
@@ -92,16 +93,6 @@ def _bind(node: yaml.Node) -> str:
     return match[0]
 
 
-def _store(node: yaml.Node) -> str:
-    if isinstance(node, yaml.MappingNode):
-        raise Unusable(
-            "names a remote triple store; this version has only the embedded one, so write `store: embedded`"
-        )
-    if text(node) != "embedded":
-        raise Unusable(f"must be embedded, the only store of this version, not {shape(node)}")
-    return "embedded"
-
-
 def _size_or_none(node: yaml.Node) -> int:
     return 0 if isinstance(node, yaml.ScalarNode) and node.value.strip() == "0" else size(node)
 
@@ -133,7 +124,7 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "schedule.update": duration(1, _YEAR),
     "schedule.export": duration(1, _YEAR),
     "schedule.status": duration(1, _YEAR),
-    "store": _store,
+    "store": engine,
     "http.contact": text,
     "http.connect_s": duration(0.1, 3600),
     "http.read_s": duration(0.1, 86400),

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harvest.config.engine import EngineSettings
 from harvest.model import Layout
 
 GIB = 1 << 30
@@ -230,7 +231,7 @@ class Settings:
         resource_dumps: Whether each feed has its dataset as a ResourceSync resource dump, too.
         warc: Whether each exchange with a provider is written to WARC files, too.
         schedule: Seconds between runs.
-        store: `embedded`; the only store of this version.
+        store: The engine that is the triple store; None for the embedded one.
         http: Fetching.
         guard: The shrink guard.
         wash: Limits of washing.
@@ -255,7 +256,7 @@ class Settings:
     resource_dumps: bool = False
     warc: bool = False
     schedule: ScheduleSettings = ScheduleSettings()
-    store: str = "embedded"
+    store: EngineSettings | None = None
     http: HttpSettings = HttpSettings()
     guard: GuardSettings = GuardSettings()
     wash: WashSettings = WashSettings()

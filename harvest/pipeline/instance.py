@@ -23,7 +23,7 @@ from harvest.pipeline.crawl import Crawl
 from harvest.pipeline.current import Current
 from harvest.pipeline.publishing import Publishing
 from harvest.revise.versions import GraphFiles
-from sparql.store.embedded import EmbeddedStore
+from sparql.store.base import Store
 from sparql.store.generations import Generations
 
 
@@ -63,7 +63,7 @@ class Instance:
     content: ContentStore
     client: Client
     crawl: Crawl
-    store: EmbeddedStore
+    store: Store
     generations: Generations
     roster: Roster
     publishing: Publishing

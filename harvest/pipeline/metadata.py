@@ -18,7 +18,7 @@ from harvest.pipeline.instance import Instance
 from harvest.publish.manifest import FILE, checksums_of, of_manifest
 from harvest.publish.provenance import TRACKS, ProviderFacts, n_quads
 from sparql.rdf import HARVEST, VOID
-from sparql.reports import ProviderReport
+from sparql.reports import ProviderReport, RunReport
 
 _LINKS: Final = (TRACKS, f"{VOID}classPartition", f"{VOID}propertyPartition", f"{HARVEST}fileset", FILE)
 """What leads from a graph to its parts in the metadata graph."""
@@ -34,12 +34,17 @@ def write_run(instance: Instance, name: str, id: int | None = None) -> None:
     """
     named = instance.ledger.run(id) if id is not None else None
     with instance.changing():
-        provider = _provider(instance, name)
-        facts = ProviderFacts(instance.settings.base_url, provider)
-        run = run_report(named) if named is not None else provider.last_run
-        of_run = chain(facts.of_run(run), facts.of_dumps(run)) if run else ()
-        _write(instance, chain(_of_provider(instance, facts), of_run))
+        describe(instance, name, run_report(named) if named is not None else None)
         instance.publish()
+
+
+def describe(instance: Instance, name: str, run: RunReport | None = None) -> None:
+    """Write a provider's state and a run, its last one without a name, to the metadata graph; not published."""
+    provider = _provider(instance, name)
+    facts = ProviderFacts(instance.settings.base_url, provider)
+    run = run or provider.last_run
+    of_run = chain(facts.of_run(run), facts.of_dumps(run)) if run else ()
+    _write(instance, chain(_of_provider(instance, facts), of_run))
 
 
 def write_version(instance: Instance, version: VersionRecord, announcement: Announcement | None) -> None:

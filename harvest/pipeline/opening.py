@@ -7,6 +7,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Final
 
 from harvest.archive.content import ContentStore
 from harvest.archive.warc.files import WarcFiles
+from harvest.config.engine import EngineSettings
 from harvest.config.following import check_founded
 from harvest.config.roster import Roster
-from harvest.config.settings import Settings
+from harvest.config.settings import METADATA, Settings
 from harvest.errors import BusyError, LedgerDamage, StorageError
 from harvest.fetch.client import Client, user_agent
 from harvest.ledger import Database, Ledger, wholeness
@@ -27,15 +29,20 @@ from harvest.pipeline.harvest.load import restore
 from harvest.pipeline.harvest.recovery import recover_all, sweep
 from harvest.pipeline.harvest.writing_back import write_back_owed
 from harvest.pipeline.instance import Instance, now_utc
+from harvest.pipeline.metadata import describe
 from harvest.pipeline.publishing import Publishing
 from harvest.pipeline.rebuild.refile import refile
+from harvest.pipeline.rebuild.righting import right_graphs
 from harvest.pipeline.seal import Seal
 from harvest.pipeline.seeds import graphs as seedgraphs
 from harvest.pipeline.seeds import seed_metadata
 from sparql.errors import StoreError, StoreTaken
+from sparql.store.base import Store
 from sparql.store.embedded import EmbeddedStore
+from sparql.store.engine import Dialect, Engine, EngineAddress
 from sparql.store.generations import Generations
 from sparql.store.layout import StoreLayout
+from sparql.store.remote import RemoteStore
 
 MARGIN: Final = timedelta(days=1)
 """A download may be washed, and described, so much later."""
@@ -75,7 +82,8 @@ def opened(
         seedgraphs.recover(instance)
         instance.ledger.requests.requeue(instance.clock())
         write_back_owed(instance)
-        if instance.generations.current() is None:
+        published = instance.generations.current()
+        if published is None or not instance.store.is_published(published.path):
             instance.publish()
         yield instance
 
@@ -83,8 +91,9 @@ def opened(
 def _settle(instance: Instance) -> None:
     """Undo the change in which the last process ended, and write again what that takes away."""
     instance.publishing.rewrite_seed = partial(seed_metadata.write_seed, instance)
+    instance.publishing.right_graphs = partial(right_graphs, instance)
     current = instance.generations.current()
-    if instance.store.trouble is not None:
+    if instance.store.trouble is not None or instance.store.torn:
         instance.publishing.tear()
     try:
         reverted = instance.publishing.settle()
@@ -92,8 +101,11 @@ def _settle(instance: Instance) -> None:
         instance.store.revert(None)
         instance.publishing.renewed()
         reverted = True
-    if restore(instance) and instance.store.trouble is not None:
-        instance.publish()
+    if restore(instance):
+        for record in instance.ledger.providers():
+            describe(instance, record.name)
+        if instance.store.trouble is not None:
+            instance.publish()
     if reverted and current is not None:
         since = datetime.fromtimestamp(current.path.stat().st_mtime, UTC) - MARGIN
         for seed in instance.ledger.seeds.processed_since(since):
@@ -111,7 +123,7 @@ def _instance(
     data = settings.layout
     try:
         data.providers.mkdir(parents=True, exist_ok=True)
-        store = EmbeddedStore(data.store)
+        store = _store(settings)
         stack.callback(store.close)
         shutil.rmtree(data.scratch, ignore_errors=True)
         data.scratch.mkdir()
@@ -136,6 +148,33 @@ def _instance(
     crawl = Crawl(ledger, client, Seal(ledger.downloads, content, settings.base_url), clock, stopping)
     tools = (settings, ledger, content, client, crawl, store, generations, roster, publishing)
     return Instance(*tools, *hooks, stopping), damaged
+
+
+def _store(settings: Settings) -> Store:
+    """
+    The store that the settings name, open for writing.
+
+    Raises:
+        StoreError: It cannot be opened, or its engine does not answer.
+    """
+    folder, found = settings.layout.store, settings.store
+    if found is None:
+        if (layout := StoreLayout(folder)).engine.exists():  # what was embedded before that is old
+            for path in (layout.working, layout.unsettled, layout.engine):
+                path.unlink(missing_ok=True)
+        return EmbeddedStore(folder)
+    return RemoteStore(engine_of(found), folder, settings.graph(METADATA), settings.graph_base)
+
+
+def engine_of(found: EngineSettings) -> Engine:
+    """
+    The engine that the settings name, which answers.
+
+    Raises:
+        StoreError: It does not, or with an error.
+    """
+    address = EngineAddress(**{**asdict(found), "dialect": Dialect(found.dialect)})
+    return Engine(replace(address, dialect=Engine(address).identify()))
 
 
 def _recorder(settings: Settings, stack: ExitStack) -> Callable[[WireExchange], None] | None:

@@ -22,7 +22,7 @@ import structlog
 
 from sparql.errors import StoreError
 from sparql.store import files
-from sparql.store.embedded import EmbeddedStore
+from sparql.store.base import Store
 from sparql.store.generations import Generations
 from sparql.store.layout import StoreLayout
 
@@ -31,6 +31,10 @@ log = structlog.get_logger()
 
 def _nothing(seed: str) -> None:
     """Writes nothing."""
+
+
+def _no_graphs() -> None:
+    """Puts nothing right."""
 
 
 class StoreState(StrEnum):
@@ -48,11 +52,13 @@ class Publishing:
     Attributes:
         writing: Held while the working store is written; providers are washed side by side, loaded one by one.
         rewrite_seed: Writes what is known of a seed; called for what was written of seeds and lost on the way back.
+        right_graphs: Puts the graphs right that are torn on the way back.
     """
 
-    def __init__(self, store: EmbeddedStore, generations: Generations, layout: StoreLayout) -> None:
+    def __init__(self, store: Store, generations: Generations, layout: StoreLayout) -> None:
         self.writing = threading.RLock()
         self.rewrite_seed: Callable[[str], None] = _nothing
+        self.right_graphs: Callable[[], None] = _no_graphs
         self._noted: dict[str, None] = {}
         self._store = store
         self._generations = generations
@@ -70,8 +76,10 @@ class Publishing:
         with self.writing:
             self.settle()
             self._mark(StoreState.CHANGING)
+            self._store.begin()
             try:
                 yield
+                self._store.end()
             except BaseException:
                 self._state = StoreState.TORN
                 with suppress(StoreError, OSError):  # then before the next change
@@ -98,10 +106,17 @@ class Publishing:
             current = self._generations.current()
             try:
                 self._store.revert(current.path if current else None)
+                torn = len(self._store.torn)
+                if torn:
+                    self.right_graphs()
+                    self._store.righted()
             except StoreError as error:
                 log.error("a change that failed could not be undone; it is tried again", reason=error.message)
                 raise
-            log.warning("a change that failed was undone", generation=current.number if current else 0)
+            if torn:
+                log.warning("graphs of the engine were put right", graphs=torn)
+            else:
+                log.warning("a change that failed was undone", generation=current.number if current else 0)
             self._mark(StoreState.SETTLED)
             for seed in list(self._noted):
                 self.rewrite_seed(seed)

@@ -27,11 +27,13 @@ from harvest.config.loader import load_settings
 from harvest.config.settings import Settings
 from harvest.errors import BusyError, SettingsError
 from harvest.pipeline import METADATA, Harvester, opened
+from harvest.pipeline.opening import engine_of
 from harvest.pipeline.priority import aside
 from harvest.service.following import as_replica
 from harvest.service.log import log_to_stderr
 from harvest.service.schedule import Scheduler
 from harvest.service.updates import Updates
+from sparql.errors import EngineLost
 from sparql.web import server
 from sparql.web.app import Application, QueryLimits, create_app
 from sparql.web.catalog import Operator, Site
@@ -40,6 +42,9 @@ log = structlog.get_logger()
 
 READY_S = 300.0
 """Seconds in which the front must answer while it runs; it needs one on a slow core, 30 were too few on a busy one."""
+
+ENGINE_S = 2.0
+"""Seconds after which an engine that did not answer is asked again."""
 
 STOP_S = 15.0
 """Seconds that the front gets to end the requests that run."""
@@ -56,11 +61,30 @@ def serve(settings: Settings) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    wait_for_engine(settings, stop)
+    if stop.is_set():
+        return
     with running(settings) as front:
         log.info("serving", address=settings.base_url, bind=settings.bind, data=str(settings.data_dir))
         while not stop.wait(0.5):
             front.keep()
         log.info("stopping")
+
+
+def wait_for_engine(settings: Settings, stop: threading.Event) -> None:
+    """Return once the engine that is the store answers, or when `stop` is set; both may have been started at once."""
+    if settings.store is None:
+        return
+    said = ""
+    while not stop.is_set():
+        try:
+            engine_of(settings.store)
+            return
+        except EngineLost as error:
+            if error.message != said:
+                log.warning("waiting for the engine", reason=error.message)
+            said = error.message
+            stop.wait(ENGINE_S)
 
 
 @contextmanager

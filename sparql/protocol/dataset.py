@@ -10,13 +10,24 @@ the list may be that long; beyond, the union of all graphs is the default graph.
 
 from __future__ import annotations
 
-from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Store
+from collections.abc import Iterable
+from typing import Protocol
+
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode
+
+
+class HoldsGraphs(Protocol):
+    """What has named graphs: a store, or a view of one."""
+
+    def named_graphs(self) -> Iterable[NamedNode | BlankNode]:
+        """Their names."""
+
 
 Graphs = list[NamedNode | BlankNode | DefaultGraph]
 """Names of graphs, as the store takes them."""
 
 
-def listed_graphs(store: Store, own: tuple[str, ...], most: int) -> Graphs | None:
+def listed_graphs(store: HoldsGraphs, own: tuple[str, ...], most: int) -> Graphs | None:
     """
     The graphs whose union is the default graph; None where that is the union of all.
 

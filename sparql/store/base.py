@@ -8,7 +8,7 @@ as `bytes` is written as in N-Triples.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -40,10 +40,25 @@ class Store(Protocol):
     Named graphs that one process writes.
 
     Every method raises StoreError when the store fails: the disk is full, the data is damaged, a server is gone.
-    What writes leaves each statement either as it was or as it is to be, and may be called again.
+    What writes leaves each statement either as it was or as it is to be, and may be called again. A change of what
+    readers see is `begin`, calls that write, `publish`, `end`; one that fails is undone by `revert`, after which the
+    graphs in `torn` are to be put right.
+
+    Attributes:
+        trouble: Why an empty store is in place of what was there; None for the usual.
+        torn: Graphs that may be between two versions, until `righted`.
 
     Source: shared design, "Two ways to write, one meaning".
     """
+
+    trouble: str | None
+    torn: Sequence[str]
+
+    def begin(self) -> None:
+        """A change begins; the store may hold back what is written until `publish`."""
+
+    def end(self) -> None:
+        """The change is over; what is written now is no part of one."""
 
     def apply(self, graph: str, change: StoreChange) -> None:
         """Take `removed` out of the graph, then put `added` in; again, also after a crash midway, ends the same."""
@@ -53,6 +68,12 @@ class Store(Protocol):
 
     def replace_graph(self, graph: str, lines: Iterable[bytes]) -> None:
         """Make the graph exactly these lines; for graphs that fit in memory."""
+
+    def rather_rebuild(self, change: StoreChange, graph_triples: int, store_triples: int) -> bool:
+        """Whether `rebuild` costs less than `apply` for a graph and a store of so many triples."""
+
+    def rebuild(self, snapshots: Iterable[Path], keep: Iterable[str] = ()) -> None:
+        """Make the store of these files of one graph each, and of the graphs to keep, and nothing else."""
 
     def describe(self, graph: str, subjects: Iterable[bytes]) -> Iterator[bytes]:
         """The lines of each subject, sorted, subjects in the order given."""
@@ -73,7 +94,16 @@ class Store(Protocol):
         """Remove the graph with all its triples."""
 
     def publish(self, target: Path) -> None:
-        """Make `target`, which must not exist, a whole consistent copy of the store."""
+        """Make `target`, which must not exist, what readers open to see the store as it is now."""
+
+    def is_published(self, generation: Path) -> bool:
+        """Whether a generation is one of this store, and not of another that was in its place."""
+
+    def revert(self, source: Path | None) -> None:
+        """Make the store what `source`, which `publish` made, stands for, or empty for None."""
+
+    def righted(self) -> None:
+        """The graphs in `torn` were put right."""
 
     def close(self) -> None:
         """Let the store go; another process may open it then."""

@@ -30,6 +30,21 @@ class StoreLayout:
         return self.root / "changing"
 
     @property
+    def engine(self) -> Path:
+        """The address of the engine that is the store, where the store is one."""
+        return self.root / "engine.json"
+
+    @property
+    def held(self) -> Path:
+        """The folder of what is held back until it is sent to the engine."""
+        return self.root / "held"
+
+    @property
+    def unsettled(self) -> Path:
+        """The note of the engine's graphs that may be between two versions."""
+        return self.root / "unsettled.json"
+
+    @property
     def working(self) -> Path:
         """The link to the writer's RocksDB."""
         return self.root / "working"

@@ -16,7 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from pyoxigraph import Quad, RdfFormat, Store, parse, serialize
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Store, Triple, parse, serialize
+
+from sparql.errors import StoreError
 
 VALUED: Final = b'"^^<http://www.w3.org/2001/XMLSchema#'
 """Part of every line that may come back with another spelling; all else comes back as it is."""
@@ -42,6 +44,34 @@ def written(quads: Iterable[Quad]) -> list[bytes]:
     text = serialize(quads, format=RdfFormat.N_QUADS)
     assert text is not None  # it is None only where a file to write to was given
     return text.splitlines(keepends=True)
+
+
+def graph_of(snapshot: Path) -> str | None:
+    """The graph of a file's first line, or None when it is empty."""
+    with snapshot.open("rb") as stream:
+        quad = next(parse(stream.readline(), RdfFormat.N_QUADS, lenient=True), None)
+    if quad is None:
+        return None
+    if not isinstance(quad.graph_name, NamedNode):
+        raise StoreError(f"{snapshot} begins with a line that names no graph.")
+    return quad.graph_name.value
+
+
+def subject_of(written: bytes) -> NamedNode | BlankNode | Triple:
+    """The subject that is written so in N-Triples."""
+    subject: NamedNode | BlankNode | Triple = _triple(written + b" <x:p> <x:o> .").subject
+    return subject
+
+
+def object_of(written: bytes) -> NamedNode | BlankNode | Literal | Triple:
+    """The object that is written so in N-Triples."""
+    value: NamedNode | BlankNode | Literal | Triple = _triple(b"<x:s> <x:p> " + written + b" .").object
+    return value
+
+
+def _triple(line: bytes) -> Quad:
+    triple: Quad = next(parse(line, RdfFormat.N_TRIPLES, lenient=True))
+    return triple
 
 
 def surviving(removed: Path, after: Path) -> Iterator[bytes]:

@@ -12,8 +12,10 @@ from pyoxigraph import Store
 
 from sparql.errors import StoreError
 from sparql.protocol.dataset import Graphs, listed_graphs
+from sparql.store.engine import address_in
 from sparql.store.generations import Generation, Generations, Lease
 from sparql.store.layout import StoreLayout
+from sparql.store.view import EngineView
 
 TRIES: Final = 5
 """How often a generation may be collected between looking it up and holding it."""
@@ -30,16 +32,17 @@ class GenerationReader:
 
     def __init__(self, root: Path, own: Sequence[str] = (), listed: int = 0) -> None:
         self.listed: Graphs | None = None
+        self._root = root
         self._own = tuple(own)
         self._most = listed
         self._generations = Generations(root)
         self._link = str(StoreLayout(root).current)
         self._target = ""
         self._lease: Lease | None = None
-        self._store: Store | None = None
+        self._store: Store | EngineView | None = None
         self.number = 0
 
-    def store(self) -> Store:
+    def store(self) -> Store | EngineView:
         """
         The current generation's contents; an earlier one's when the current one cannot be opened.
 
@@ -56,6 +59,10 @@ class GenerationReader:
         if self._store is None:
             raise StoreError("There are no data yet: no generation of the store has been published.")
         return self._store
+
+    def asks_engine(self) -> bool:
+        """Whether the store is an engine that is asked over the network."""
+        return StoreLayout(self._root).engine.exists()
 
     def _move(self) -> None:
         try:
@@ -84,12 +91,14 @@ class GenerationReader:
     def _open(self, lease: Lease) -> None:
         generation = lease.generation
         try:
-            store = Store.read_only(str(generation.path))
-        except OSError as error:
+            address = address_in(generation.path)
+            store = Store.read_only(str(generation.path)) if address is None else EngineView(address)
+            listed = listed_graphs(store, self._own, self._most)
+        except (OSError, StoreError) as error:
             lease.release()
             raise StoreError(f"Generation {generation.number} cannot be opened: {error}.") from error
         before, self._lease = self._lease, lease
         self._store, self.number = store, generation.number
-        self.listed = listed_graphs(store, self._own, self._most)
+        self.listed = listed
         if before is not None:
             before.release()

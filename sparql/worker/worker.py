@@ -13,7 +13,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Final, cast
 
@@ -33,6 +33,7 @@ from sparql.errors import NotAcceptable, QueryMemory, RequestError, SparqlError,
 from sparql.protocol.extent import deep_stack, refuse_length, refuse_nesting
 from sparql.protocol.results import FORMATS, GRAPHS, SOLUTIONS, ResultFormat
 from sparql.protocol.syntax import Grammar, may_be_relative, read_failure, syntax_error
+from sparql.store.view import EngineView
 from sparql.worker import sandbox
 from sparql.worker.counting import RowCounter
 from sparql.worker.frames import HEAD, STARTED, FrameKind, QueryJob, failure, frame, read_frames
@@ -50,6 +51,9 @@ LOWER: Final = signal.SIGUSR1
 LOWEST: Final = 19
 """The nice value of that."""
 WARM_UP: Final = "SELECT * { ?s ?p ?o } LIMIT 200"
+
+
+QueryResult = QuerySolutions | QueryBoolean | QueryTriples | Iterator[Triple]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,18 +176,15 @@ class Worker:
         refuse_length(job.text)
         self._grammar.refuse_service(job.text)
         result = self._evaluate(store, job)
-        place = _chosen(isinstance(result, QueryTriples), job)
+        place = _chosen(not isinstance(result, (QuerySolutions, QueryBoolean)), job)
         volatile = self._grammar.is_volatile(job.text)
         sink = self._sink(place, job.head, self._options.max_rows, volatile)
-        writer = FORMATS[place].writer
-        if isinstance(result, QueryTriples) and sink.counter is None:
-            _write_triples(result, sink, FORMATS[place])
-            return
-        with cutting(sink):
-            result.serialize(cast("IO[bytes]", sink), cast("Any", writer))  # `_chosen` saw to it that the two fit.
-            sink.end()
+        try:
+            _write(result, sink, FORMATS[place])
+        except SyntaxError as error:  # of the answer of an engine
+            raise StoreError(f"The engine's answer broke off: {error}.") from error
 
-    def _evaluate(self, store: Store, job: QueryJob) -> QuerySolutions | QueryBoolean | QueryTriples:
+    def _evaluate(self, store: Store | EngineView, job: QueryJob) -> QueryResult:
         """
         Start the query on the dataset that the request names, else the query, else the setting.
 
@@ -203,7 +204,7 @@ class Worker:
             return store.query(job.text, base_iri=base_iri, default_graph=listed)
         return store.query(job.text, base_iri=base_iri, use_default_graph_as_union=union)
 
-    def _send_graph(self, store: Store, job: QueryJob, name: str) -> None:
+    def _send_graph(self, store: Store | EngineView, job: QueryJob, name: str) -> None:
         """
         Send a named graph as it is, however many triples it has.
 
@@ -233,6 +234,16 @@ class _Nowhere:
         """Forget bytes."""
 
 
+def _write(result: QueryResult, sink: ResultSink, form: ResultFormat) -> None:
+    """Write a result; one of triples that no counter counts in its bytes, or of an engine, triple by triple."""
+    if isinstance(result, (QuerySolutions, QueryBoolean)) or (isinstance(result, QueryTriples) and sink.counter):
+        with cutting(sink):
+            result.serialize(cast("IO[bytes]", sink), cast("Any", form.writer))  # `_chosen` saw to it that the two fit.
+            sink.end()
+    else:
+        _write_triples(result, sink, form)
+
+
 def _write_triples(triples: Iterable[Triple], sink: ResultSink, form: ResultFormat) -> None:
     with cutting(sink):
         within = limited(triples, sink, form.by_line)
@@ -254,7 +265,7 @@ def run(connection: socket.socket, options: Options, reader: GenerationReader) -
     """Be a worker, until the front goes that has the other end of the socket pair."""
     sandbox.name_process(NAME)
     sandbox.offer_to_oom_killer()
-    if not options.service:
+    if not options.service and not reader.asks_engine():
         sandbox.close_network()
     with contextlib.suppress(ConnectionError):  # The front is gone.
         Worker(connection, options, reader).serve()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harvest.config.engine import EngineSettings
 from harvest.config.settings import GuardSettings, HttpSettings, Settings
 from harvest.model import Outcome
 from harvest.pipeline import Harvester, HarvestResult, opened
@@ -29,6 +30,15 @@ class Clock:
         self.now += timedelta(**delta)
 
 
+def _engine(folder: Path) -> EngineSettings | None:
+    """The engine whose address a test wrote to `engine-url`, also for a harvester in another process."""
+    try:
+        url = (folder / "engine-url").read_text()
+    except FileNotFoundError:
+        return None
+    return EngineSettings(f"{url}/query", f"{url}/update", f"{url}/store")
+
+
 class TemporaryInstance:
     """An instance that can be closed and opened again."""
 
@@ -44,6 +54,7 @@ class TemporaryInstance:
             data_dir=folder / "var",
             exports_dir=folder / "exports",
             http=HttpSettings(allow_loopback=True, retries=0),
+            store=_engine(folder),
         )
         self._stack = ExitStack()
         self._harvester: Harvester | None = None

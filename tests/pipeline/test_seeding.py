@@ -181,12 +181,12 @@ def test_a_rebuilt_store_keeps_loaded_graphs(
     instance: TemporaryInstance, provider: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A large removal from a provider's graph makes a new store, of which seeds must not be lost."""
-    from harvest.pipeline.harvest import load
+    from sparql.store import embedded
 
     [hash] = listed(instance, provider.put("/a.nt", DUMP))
     instance.harvester.seeding.run([])
     instance.harvester.seeding.load(hash)
-    monkeypatch.setattr(load, "cheaper_to_rebuild", lambda *figures: True)
+    monkeypatch.setattr(embedded, "cheaper_to_rebuild", lambda *figures: True)
     instance.register(f"p:\n  void: {provider.url}/void.ttl\n")
     release(provider, 1, A1)
     instance.tick("p")

@@ -10,7 +10,6 @@ from harvest.ledger import VersionRecord
 from harvest.model import Delta, Finding
 from harvest.pipeline.instance import Instance
 from sparql.store.base import StoreChange
-from sparql.store.embedded import cheaper_to_rebuild
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ def load(instance: Instance, version: VersionRecord, loadable: Loadable) -> None
     delta = loadable.delta
     change = StoreChange(delta.removed, delta.added, delta.removed_triples, delta.added_triples, loadable.after)
     total = sum(provider.triples for provider in instance.ledger.providers())
-    if cheaper_to_rebuild(change, version.triples + version.removed - version.added, total):
+    if instance.store.rather_rebuild(change, version.triples + version.removed - version.added, total):
         _rebuild(instance, version)
     else:
         instance.store.apply(instance.settings.graph(version.provider), change)
@@ -91,7 +90,8 @@ def damaged(name: str, error: DamageError) -> Finding:
 
 def restore(instance: Instance) -> bool:
     """Rebuild a working store that was lost, from the snapshots; whether it was. The metadata graph begins anew."""
-    if instance.store.graphs() or not any(provider.version for provider in instance.ledger.providers()):
+    wanted = {provider.graph for provider in instance.ledger.providers() if provider.version and provider.triples}
+    if not wanted or wanted.intersection(instance.store.graphs()):
         return False
     with instance.room() as room:
         instance.store.rebuild(renewal(instance, room).files)

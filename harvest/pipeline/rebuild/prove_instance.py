@@ -21,6 +21,7 @@ from harvest.publish.description import ALL
 from harvest.publish.exports import INDEX, trusted_index
 from harvest.publish.resourcesync.site import site_damages
 from harvest.wash import process
+from sparql.store.engine import address_in
 from sparql.store.layout import StoreLayout
 
 
@@ -80,6 +81,8 @@ def _store(instance: Instance) -> str:
         raise DamageError(f"{instance.store.trouble}; it was made again when it was opened", url=path)
     with instance.room() as room:
         instance.store.publish(room / "copy")
+        if (address := address_in(room / "copy")) is not None:
+            return f"{address.query} answers; each provider's graph is compared with its version"
         process.call(_read, process.Bounds(instance.settings.wash.timeout_s, "the working store"), room / "copy")
     return "all of it can be read"
 

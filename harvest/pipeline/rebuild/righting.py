@@ -9,6 +9,7 @@ from typing import Final
 from harvest.ledger import ProviderRecord
 from harvest.model import Snapshot
 from harvest.pipeline.instance import Instance
+from harvest.pipeline.metadata import describe
 from harvest.revise import delta as deltas
 from harvest.revise import lines
 from sparql.store.base import StoreChange
@@ -36,18 +37,47 @@ def put_right(instance: Instance, record: ProviderRecord) -> None:
         DamageError: The files of that version are damaged.
         StoreError: The store cannot be written.
     """
-    with instance.room() as room:
-        snapshot = room / "empty.nq"
-        snapshot.touch()
-        if record.version:
-            snapshot = instance.files(record.name).at(record.version, record.version, room)
-        with instance.writing:
-            difference = deltas.compare(held(instance, record.graph, room).path, due(snapshot, room).path, room)
-            if difference.added_triples or difference.removed_triples:
-                counts = difference.removed_triples, difference.added_triples
-                with instance.changing():
-                    instance.store.apply(record.graph, StoreChange(difference.removed, difference.added, *counts))
-                    instance.publish()
+    with instance.room() as room, instance.writing:
+        change = _difference(instance, record, room)
+        if change.added_triples or change.removed_triples:
+            with instance.changing():
+                instance.store.apply(record.graph, change)
+                instance.publish()
+
+
+def right_graphs(instance: Instance) -> None:
+    """
+    Put the graphs right that are torn in the store: committed versions, loaded documents, what is known of providers.
+
+    Called while a change that failed is undone, so it publishes nothing.
+
+    Raises:
+        StoreError: The store cannot be written.
+    """
+    torn, providers = set(instance.store.torn), instance.ledger.providers()
+    for record in providers:
+        if record.graph in torn:
+            with instance.room() as room:
+                instance.store.apply(record.graph, _difference(instance, record, room))
+    loaded = {document.graph: document for document in instance.ledger.documents.loaded()}
+    for graph in torn - {record.graph for record in providers} - {instance.metadata_graph}:
+        instance.store.drop(graph)
+        if (document := loaded.get(graph)) is not None:
+            path, triples = instance.content.path(document.hash), document.statements or 0
+            instance.store.apply(graph, StoreChange(None, path, 0, triples, path))
+    if instance.metadata_graph in torn:
+        for record in providers:
+            describe(instance, record.name)
+
+
+def _difference(instance: Instance, record: ProviderRecord, room: Path) -> StoreChange:
+    """What makes a provider's graph in the store its committed version."""
+    snapshot = room / "empty.nq"
+    snapshot.touch()
+    if record.version:
+        snapshot = instance.files(record.name).at(record.version, record.version, room)
+    found = deltas.compare(held(instance, record.graph, room).path, due(snapshot, room).path, room)
+    return StoreChange(found.removed, found.added, found.removed_triples, found.added_triples)
 
 
 def _sorted(found: Iterable[bytes], target: Path) -> Snapshot:

@@ -31,6 +31,7 @@ from harvest.pipeline.update.evaluating import Effect, Evaluation, evaluated
 from harvest.pipeline.update.permission import named, written_graph
 from harvest.wash import process
 from sparql.errors import (
+    ForbiddenError,
     QueryCrash,
     QueryMemory,
     QueryTimeout,
@@ -41,6 +42,7 @@ from sparql.errors import (
 )
 from sparql.protocol.update import Update
 from sparql.rdf import PROV
+from sparql.store.engine import address_in
 
 TRIPLES: Final = "application/n-triples"
 TEXT: Final = "application/sparql-update"
@@ -192,6 +194,11 @@ def _current(instance: Instance) -> Iterator[Path]:
         except FileNotFoundError:  # a harvest published another one, and this was collected
             continue
         with lease:
+            if address_in(generation.path) is not None:
+                raise ForbiddenError(
+                    "An update is evaluated on a copy of the embedded store, and this instance's store is an engine; "
+                    "send the change as an N-Quads unified diff."
+                )
             yield generation.path
         return
     raise StoreError("There is no generation of the store to work on; send the update again.")

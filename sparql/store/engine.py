@@ -1,0 +1,258 @@
+"""
+A SPARQL 1.1 engine over HTTP: what is asked of it, and what it is sent.
+
+Source: SPARQL 1.1 Protocol; SPARQL 1.1 Graph Store HTTP Protocol.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from http.client import HTTPException
+from pathlib import Path
+from typing import IO, Any, Final, cast
+from urllib.error import HTTPError
+
+import pyoxigraph
+import requests
+from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, RdfFormat
+from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
+from SPARQLWrapper import BASIC, DIGEST, INSERT, POST, POSTDIRECTLY, SELECT, URLENCODED
+
+from sparql.errors import EngineLost, RequestError, StoreError
+from sparql.wire import EndpointRequest
+
+FILE: Final = "engine.json"
+"""Holds an address; in the store's folder, and in each generation that is one of an engine."""
+SOLUTIONS: Final = "application/sparql-results+json"
+TRIPLES: Final = "application/n-triples"
+CONNECT_S: Final = 10
+SILENT_S: Final = 600
+"""Seconds without a byte after which an engine is taken for gone: it may think for long about a large change."""
+
+_EXCERPT: Final = 300
+_NETWORK: Final = (HTTPException, OSError)
+
+
+class Dialect(StrEnum):
+    """Engines whose ways are known."""
+
+    AUTO = "auto"
+    OXIGRAPH = "oxigraph"
+    FUSEKI = "fuseki"
+    VIRTUOSO = "virtuoso"
+    OTHER = "other"
+
+
+STATEMENTS: Final = {Dialect.OXIGRAPH: 50_000, Dialect.FUSEKI: 200_000, Dialect.VIRTUOSO: 1_000, Dialect.OTHER: 5_000}
+"""Statements of one request that an engine takes as one transaction, with room to what it was seen to refuse."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineAddress:
+    """
+    Where an engine is.
+
+    Attributes:
+        query: URL that takes queries.
+        update: URL that takes updates.
+        graph_store: URL of the Graph Store HTTP Protocol, to which `?graph=` is appended; empty where there is none.
+        user: Who asks; empty for nobody.
+        password: Name of the environment variable with the password.
+        scheme: `basic` or `digest`.
+        dialect: Which engine it is; `auto` until it is asked.
+    """
+
+    query: str
+    update: str
+    graph_store: str = ""
+    user: str = ""
+    password: str = ""
+    scheme: str = "basic"
+    dialect: Dialect = Dialect.AUTO
+
+    def write(self, folder: Path) -> None:
+        """Write the address, which holds no secret, to a folder."""
+        (folder / FILE).write_text(json.dumps(asdict(self), indent=1) + "\n")
+
+
+def address_in(folder: Path) -> EngineAddress | None:
+    """The address that was written to a folder, or None where there is none."""
+    try:
+        found = json.loads((folder / FILE).read_text())
+        return EngineAddress(**{**found, "dialect": Dialect(found["dialect"])})
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise StoreError(f"{folder / FILE} is damaged: {error}.") from error
+
+
+class Engine:
+    """
+    An engine that is asked and written.
+
+    Attributes:
+        address: Where it is, with its dialect.
+    """
+
+    def __init__(self, address: EngineAddress) -> None:
+        self.address = address
+        self._session = requests.Session()
+        self._session.trust_env = False
+
+    def select(self, text: str, parameters: Iterable[tuple[str, str]] = ()) -> QuerySolutions | QueryBoolean:
+        """
+        The result of a SELECT or an ASK, read as it is taken.
+
+        Raises:
+            EngineLost: There was no answer.
+            RequestError: The engine refused the query, and how.
+            StoreError: Something else went wrong with it.
+        """
+        stream = self._ask(text, SOLUTIONS, parameters)
+        try:
+            found = pyoxigraph.parse_query_results(stream, QueryResultsFormat.JSON)
+        except (SyntaxError, ValueError) as error:
+            raise StoreError(f"{self.address.query} sent a result that cannot be read: {error}.") from error
+        assert isinstance(found, (QuerySolutions, QueryBoolean))
+        return found
+
+    def construct(self, text: str, parameters: Iterable[tuple[str, str]] = ()) -> Iterator[pyoxigraph.Triple]:
+        """The triples of a CONSTRUCT or a DESCRIBE, read as they are taken. Raises what `select` does."""
+        stream = self._ask(text, TRIPLES, parameters)
+        for quad in pyoxigraph.parse(stream, RdfFormat.N_TRIPLES, lenient=True):
+            yield quad.triple
+
+    def update(self, text: str) -> None:
+        """
+        Have an update done, as one request.
+
+        Raises:
+            EngineLost: There was no answer, and it may have been done.
+            StoreError: It was refused.
+        """
+        request = self._request(self.address.update, text, INSERT)
+        request.setRequestMethod(URLENCODED if self.address.dialect is Dialect.VIRTUOSO else POSTDIRECTLY)
+        try:
+            with request.response() as answer:
+                answer.read()
+        except HTTPError as error:
+            raise StoreError(_refused(self.address.update, error).message) from error
+        except _NETWORK as error:
+            raise _lost(self.address.update, error) from error
+
+    def put(self, graph: str, triples: Iterable[bytes]) -> None:
+        """Make a graph these lines of N-Triples, by the Graph Store HTTP Protocol. Raises what `update` does."""
+        url = self.address.graph_store
+        try:
+            answer = self._session.put(
+                url,
+                params={"graph": graph},
+                data=_NotEmpty(triples),
+                headers={"Content-Type": TRIPLES},
+                auth=self._auth(),
+                timeout=(CONNECT_S, SILENT_S),
+            )
+        except requests.RequestException as error:
+            raise _lost(url, error) from error
+        if not answer.ok:
+            raise StoreError(f"{url} answered HTTP {answer.status_code}: {_words(answer.text)}")
+
+    def identify(self) -> Dialect:
+        """
+        Which engine this is: what the address says, or what its answer to the shortest query does.
+
+        Raises:
+            StoreError: It does not answer, or with an error.
+        """
+        if self.address.dialect is not Dialect.AUTO:
+            self.select("ASK {}")
+            return self.address.dialect
+        request = self._request(self.address.query, "ASK {}", SELECT)
+        request.addCustomHttpHeader("Accept", SOLUTIONS)
+        try:
+            with request.response() as answer:
+                said = f"{answer.headers.get('Server', '')} {' '.join(answer.headers)}".lower()
+        except HTTPError as error:
+            raise _refused(self.address.query, error) from error
+        except _NETWORK as error:
+            raise _lost(self.address.query, error) from error
+        for dialect in (Dialect.OXIGRAPH, Dialect.FUSEKI, Dialect.VIRTUOSO):
+            if dialect.value in said:
+                return dialect
+        return Dialect.OTHER
+
+    def _ask(self, text: str, accept: str, parameters: Iterable[tuple[str, str]]) -> IO[bytes]:
+        request = self._request(self.address.query, text, SELECT)
+        request.addCustomHttpHeader("Accept", accept)
+        for name, value in parameters:
+            request.addParameter(name, value)
+        try:
+            return cast("IO[bytes]", request.response())
+        except HTTPError as error:
+            raise _refused(self.address.query, error) from error
+        except _NETWORK as error:
+            raise _lost(self.address.query, error) from error
+
+    def _request(self, url: str, text: str, kind: str) -> EndpointRequest:
+        request = EndpointRequest(url, agent="sparql-harvest")
+        # `setQuery` would search megabytes for the first word that looks like a kind.
+        request.queryString, request.queryType = text, kind
+        request.setMethod(POST)
+        request.setOnlyConneg(True)
+        request.setTimeout(SILENT_S)
+        if self.address.user:
+            request.setHTTPAuth(DIGEST if self.address.scheme == "digest" else BASIC)
+            request.setCredentials(self.address.user, self._password())
+        return request
+
+    def _auth(self) -> AuthBase | None:
+        if not self.address.user:
+            return None
+        kind = HTTPDigestAuth if self.address.scheme == "digest" else HTTPBasicAuth
+        return cast("AuthBase", kind(self.address.user, self._password()))
+
+    def _password(self) -> str:
+        return os.environ.get(self.address.password, "") if self.address.password else ""
+
+
+class _NotEmpty:
+    """A body that is sent in chunks; requests sends an empty list without a body, whatever its type."""
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self._lines = lines
+
+    def __iter__(self) -> Iterator[bytes]:
+        part: list[bytes] = []
+        size = 0
+        for line in self._lines:
+            part.append(line)
+            size += len(line)
+            if size >= 1 << 16:
+                yield b"".join(part)
+                part, size = [], 0
+        yield b"".join(part) or b"\n"
+
+
+def _refused(url: str, error: HTTPError) -> StoreError | RequestError:
+    try:
+        said = error.read(1 << 16).decode("utf-8", "replace")
+    except _NETWORK:
+        said = ""
+    advice = "; look at store.auth and the variable with the password" if error.code in (401, 403) else ""
+    message = f"{url} answered HTTP {error.code}: {_words(said) or error.reason}{advice}"
+    return RequestError(message) if error.code == 400 else StoreError(message)
+
+
+def _lost(url: str, error: Exception) -> EngineLost:
+    reason: Any = getattr(error, "reason", None) or error
+    words = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+    return EngineLost(f"{url} gave no answer: {words}")
+
+
+def _words(text: str) -> str:
+    words = " ".join(text.split())
+    return words[:_EXCERPT].rstrip() + (" ..." if len(words) > _EXCERPT else "")

@@ -1,0 +1,81 @@
+"""An engine as those read it who read a generation of the embedded store: with the methods that a reader uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, QueryBoolean, QuerySolutions, Store, Triple
+
+from sparql.store.engine import Dialect, Engine, EngineAddress
+
+JENA_UNION: Final = "urn:x-arq:UnionGraph"
+"""The union of all named graphs. Source: Apache Jena, TDB, "Dynamic Datasets"."""
+
+
+class EngineView:
+    """
+    What is in an engine, read only.
+
+    Queries are read here first, as those over the embedded store are: the same ones are refused, with the same words.
+    """
+
+    def __init__(self, address: EngineAddress) -> None:
+        self._engine = Engine(address)
+        self._dialect = address.dialect
+        self._nothing = Store()
+
+    def query(
+        self,
+        query: str,
+        *,
+        base_iri: str | None = None,
+        default_graph: Sequence[NamedNode | BlankNode | DefaultGraph] | None = None,
+        named_graphs: Sequence[NamedNode] | None = None,
+        use_default_graph_as_union: bool = False,
+    ) -> QuerySolutions | QueryBoolean | Iterator[Triple]:
+        """
+        The result of a query, read as it is taken.
+
+        Raises:
+            SyntaxError: It is no SPARQL query.
+            RequestError: The engine refuses it.
+            StoreError: The engine does not answer.
+        """
+        kind = self._nothing.query(query, base_iri=base_iri)
+        text = query if base_iri is None else f"BASE <{base_iri}>\n{query}"
+        listed = [graph.value for graph in default_graph or () if isinstance(graph, NamedNode)]
+        parameters = [("default-graph-uri", name) for name in listed]
+        parameters += [("named-graph-uri", graph.value) for graph in named_graphs or ()]
+        if use_default_graph_as_union:
+            parameters += self._union()
+        elif default_graph is not None and named_graphs is None:
+            parameters += [("named-graph-uri", graph.value) for graph in self.named_graphs()]
+        if isinstance(kind, (QuerySolutions, QueryBoolean)):
+            return self._engine.select(text, parameters)
+        return self._engine.construct(text, parameters)
+
+    def named_graphs(self) -> Iterator[NamedNode]:
+        """The graphs that hold something."""
+        found = self._engine.select("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }")
+        assert isinstance(found, QuerySolutions)
+        return (row["g"] for row in found if isinstance(row["g"], NamedNode))
+
+    def contains_named_graph(self, graph: NamedNode) -> bool:
+        """Whether a graph holds something."""
+        return bool(self._engine.select(f"ASK {{ GRAPH {graph} {{ ?s ?p ?o }} }}"))
+
+    def quads_for_pattern(self, subject: None, predicate: None, object: None, graph: NamedNode) -> Iterator[Quad]:
+        """All quads of a graph."""
+        triples = self._engine.construct(f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ GRAPH {graph} {{ ?s ?p ?o }} }}")
+        return (Quad(triple.subject, triple.predicate, triple.object, graph) for triple in triples)
+
+    def _union(self) -> list[tuple[str, str]]:
+        """The parameters that make the union of all graphs the default graph, in which each graph can be named, too."""
+        if self._dialect is Dialect.OXIGRAPH:
+            return [("union-default-graph", "")]
+        if self._dialect is Dialect.VIRTUOSO:
+            return []
+        graphs = [graph.value for graph in self.named_graphs()]
+        default = [JENA_UNION] if self._dialect is Dialect.FUSEKI else graphs
+        return [*(("default-graph-uri", name) for name in default), *(("named-graph-uri", name) for name in graphs)]

@@ -1,0 +1,236 @@
+"""The store on an engine: harvests end as with the embedded store, whatever dies on the way."""
+
+from __future__ import annotations
+
+import json
+import signal
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harvest.errors import StorageError
+from sparql.errors import EngineLost
+from sparql.store import remote
+from sparql.store.engine import Engine, EngineAddress
+from tests.engines import EngineServer, oxigraph
+from tests.pipeline.conftest import TemporaryInstance
+from tests.pipeline.test_crash import NEW, OLD, run_and_die
+from tests.pipeline.test_semantics import outcomes, release
+from tests.provider import ProviderServer
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[EngineServer]:
+    with oxigraph(tmp_path / "engine") as server:
+        yield server
+
+
+@pytest.fixture
+def instance(tmp_path: Path, engine: EngineServer) -> Iterator[TemporaryInstance]:
+    """An instance whose store is the engine, with provider `p` registered."""
+    folder = tmp_path / "instance"
+    folder.mkdir()
+    (folder / "engine-url").write_text(engine.url)
+    made = TemporaryInstance(folder)
+    made.guard(1_000_000, 1)
+    yield made
+    made.close()
+
+
+def registered(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    instance.register(f"p:\n  void: {provider.url}/void.ttl\n  removals: mirror\n")
+
+
+def test_releases_end_as_in_the_embedded_store(
+    tmp_path: Path, instance: TemporaryInstance, provider: ProviderServer
+) -> None:
+    """First load, removals, a partial dump, spellings of one value, and a graph that is forgotten."""
+    (tmp_path / "embedded").mkdir()
+    embedded = TemporaryInstance(tmp_path / "embedded")
+    embedded.guard(1_000_000, 1)
+    number = '"{}"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    releases = [
+        (OLD, False),
+        (NEW, False),
+        ({f"<http://x/1> <http://p> {number.format(text)}" for text in ("01", "1", "2")}, True),
+        ({f"<http://x/1> <http://p> {number.format(text)}" for text in ("1", "3")}, True),
+    ]
+    try:
+        for made in (instance, embedded):
+            registered(made, provider)
+        for date, (lines, partial) in enumerate(releases, 1):
+            release(provider, date, *lines, partial=partial)
+            for made in (instance, embedded):
+                assert outcomes(made) == ["committed"]
+            assert instance.graph("p") == embedded.graph("p")
+            assert instance.proven("p")
+        for made in (instance, embedded):
+            made.register("{}")
+            made.harvester.forget("p")
+        assert instance.graph("p") == embedded.graph("p") == set()
+    finally:
+        embedded.close()
+
+
+def readers_see(engine: EngineServer) -> set[str]:
+    """The provider's graph as the engine gives it to whoever asks."""
+    query = "SELECT * { GRAPH <http://h.example/graph/p> { ?s ?p ?o } }"
+    asked = urllib.request.Request(
+        f"{engine.url}/query",
+        query.encode(),
+        {"Content-Type": "application/sparql-query", "Accept": "application/sparql-results+json"},
+    )
+    with urllib.request.urlopen(asked, timeout=60) as answer:
+        rows = json.load(answer)["results"]["bindings"]
+    return {f'<{row["s"]["value"]}> <{row["p"]["value"]}> "{row["o"]["value"]}"' for row in rows}
+
+
+@pytest.mark.parametrize("step", ["load", "describe", "publish", "commit", "adopt"])
+def test_a_harvester_that_is_killed_ends_where_it_would_have(
+    step: str, instance: TemporaryInstance, engine: EngineServer, provider: ProviderServer
+) -> None:
+    """Readers of the engine see the old version or the new one; the next start goes on."""
+    registered(instance, provider)
+    release(provider, 1, *OLD)
+    assert outcomes(instance) == ["committed"]
+    instance.close()
+    release(provider, 2, *NEW)
+    assert run_and_die(instance, step) == -signal.SIGKILL
+    assert readers_see(engine) in (OLD, NEW)
+    instance.clock.forward(days=20)
+    instance.tick("p")
+    assert instance.graph("p") == readers_see(engine) == NEW
+    assert instance.proven("p")
+    assert [version.n for version in instance.harvester.instance.ledger.versions("p")] == [1, 2]
+
+
+@pytest.mark.parametrize("step", ["load", "publish"])
+def test_an_engine_that_is_killed_is_waited_for(
+    step: str, instance: TemporaryInstance, engine: EngineServer, provider: ProviderServer
+) -> None:
+    """The harvest fails and says why; once the engine is back the version is there."""
+    registered(instance, provider)
+    release(provider, 1, *OLD)
+    assert outcomes(instance) == ["committed"]
+    release(provider, 2, *NEW)
+    instance.at_step = lambda name, at: engine.kill() if at == step else None
+    [failed] = instance.tick("p")
+    assert failed.outcome.value == "failed"
+    assert "gave no answer" in str(failed)
+    instance.at_step = lambda name, at: None
+    engine.start()
+    assert readers_see(engine) == OLD
+    instance.clock.forward(days=20)
+    instance.tick("p")
+    assert instance.graph("p") == readers_see(engine) == NEW
+    assert instance.proven("p")
+
+
+def test_an_answer_that_is_lost_is_asked_for(
+    instance: TemporaryInstance, engine: EngineServer, provider: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine did the update, and the connection broke: its edition says so."""
+    registered(instance, provider)
+    release(provider, 1, *OLD)
+    update = Engine.update
+
+    def lost(self: Engine, text: str) -> None:
+        update(self, text)
+        if remote.EDITION in text:
+            raise EngineLost("the connection broke")
+
+    assert outcomes(instance) == ["committed"]
+    release(provider, 2, *NEW)
+    monkeypatch.setattr(Engine, "update", lost)
+    assert outcomes(instance) == ["committed"]
+    assert readers_see(engine) == NEW
+
+
+@pytest.mark.parametrize("sent", [1, 4, 9])
+def test_a_change_that_is_sent_in_parts_is_put_right(
+    sent: int,
+    instance: TemporaryInstance,
+    engine: EngineServer,
+    provider: ProviderServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is larger than the engine takes at once, and breaks off after some of the requests."""
+    monkeypatch.setitem(remote.STATEMENTS, Engine(instance_address(engine)).identify(), 5)
+    registered(instance, provider)
+    release(provider, 1, *OLD)
+    assert outcomes(instance) == ["committed"]
+    release(provider, 2, *NEW)
+    update, calls = Engine.update, iter(range(sent))
+
+    def breaking(self: Engine, text: str) -> None:
+        if next(calls, None) is None:
+            raise EngineLost("the connection broke")
+        update(self, text)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Engine, "update", breaking)
+        [failed] = instance.tick("p")
+        assert failed.outcome.value == "failed"
+    instance.close()
+    assert instance.graph("p") in (OLD, NEW)
+    instance.clock.forward(days=20)
+    instance.tick("p")
+    assert instance.graph("p") == readers_see(engine) == NEW
+    assert instance.proven("p")
+
+
+def instance_address(engine: EngineServer) -> EngineAddress:
+    return EngineAddress(f"{engine.url}/query", f"{engine.url}/update", f"{engine.url}/store")
+
+
+def test_an_instance_moves_to_an_engine_and_back(
+    instance: TemporaryInstance, engine: EngineServer, provider: ProviderServer
+) -> None:
+    """Its graphs come along; the graphs of others in the engine stay as they are."""
+    other = "INSERT DATA { GRAPH <http://other.example/g> { <http://s> <http://p> <http://o> } }"
+    Engine(instance_address(engine)).update(other)
+    named = instance.settings.store
+    instance.settings = replace(instance.settings, store=None)
+    registered(instance, provider)
+    release(provider, 1, *OLD)
+    assert outcomes(instance) == ["committed"]
+    instance.close()
+    instance.settings = replace(instance.settings, store=named)
+    assert instance.graph("p") == OLD
+    assert readers_see(engine) == OLD
+    release(provider, 2, *NEW)
+    instance.clock.forward(days=20)
+    assert outcomes(instance) == ["committed"]
+    assert readers_see(engine) == NEW
+    instance.close()
+    instance.settings = replace(instance.settings, store=None)
+    assert instance.graph("p") == NEW
+    assert instance.proven("p")
+    assert Engine(instance_address(engine)).select("ASK { GRAPH <http://other.example/g> { ?s ?p ?o } }")
+
+
+def test_an_engine_that_is_away_is_named(instance: TemporaryInstance, engine: EngineServer) -> None:
+    """The address and the reason, and no stack trace."""
+    instance.register("{}")
+    engine.kill()
+    with pytest.raises(StorageError, match=f"{engine.url}/query gave no answer: Connection refused"):
+        _ = instance.harvester
+
+
+def test_a_graph_that_was_changed_in_the_engine_is_found_and_mended(
+    instance: TemporaryInstance, engine: EngineServer, provider: ProviderServer
+) -> None:
+    """`harvest verify` compares each graph with its version, `harvest rebuild` writes what differs alone."""
+    registered(instance, provider)
+    release(provider, 1, *OLD)
+    assert outcomes(instance) == ["committed"]
+    drop = "DELETE DATA { GRAPH <http://h.example/graph/p> { <http://x/1> <http://p> '1' } }"
+    Engine(instance_address(engine)).update(drop)
+    instance.harvester.export()
+    maintenance = instance.harvester.maintenance
+    assert [(proof.provider, proof.what) for proof in maintenance.prove_all() if not proof.holds] == [("p", "store")]
+    maintenance.mend()
+    assert readers_see(engine) == OLD
