@@ -28,6 +28,8 @@ NPM := PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --no-audit --no-f
 PAGE := sparql/web/static/yasgui/made.json
 # A client of event streams, which only its own tests use.
 STREAMS := $(VENV)/.ldes-client
+# An engine from Maven Central, for `make test-engines` alone.
+FUSEKI := $(VENV)/.engines/jena-fuseki-server-5.5.0.jar
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
@@ -38,7 +40,7 @@ $(PYTHON) requirements/machine.py
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help machine test-machine demo run setup test test-fast test-long bench lint format docs screenshots lock build install clean
+.PHONY: help machine test-machine demo run setup test test-fast test-long bench lint format docs screenshots lock test-engines build install clean
 
 help:  ## Say what each target does.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -66,6 +68,10 @@ test-fast: $(VENV)/.dev $(PAGE)  ## Set up, then run the heart of the tests, in 
 
 test-long: test-machine $(VENV)/.dev $(PAGE) $(STREAMS)  ## Set up, then run the tests that take minutes.
 	$(BIN)/python -m pytest -m long
+
+test-engines: $(VENV)/.dev $(PAGE) $(FUSEKI)  ## Run the tests of the store on an engine against each engine; needs Java and Maven.
+	HARVEST_ENGINES="oxigraph fuseki" HARVEST_FUSEKI="$(abspath $(FUSEKI))" \
+	$(BIN)/python -m pytest tests/pipeline/test_engine_store.py tests/query/test_engine_view.py
 
 bench: $(VENV)/.dev $(PAGE)  ## Set up, then measure speed and memory.
 	$(BIN)/python -m bench
@@ -133,6 +139,9 @@ $(VENV)/.dev: requirements/dev.lock tests/node/package-lock.json $(VENV)/.runtim
 $(STREAMS): tests/node/ldes-client/package.json tests/node/ldes-client/package-lock.json $(VENV)/.runtime
 	$(NPM) --prefix tests/node/ldes-client
 	@touch $@
+
+$(FUSEKI):
+	mvn --quiet dependency:copy -Dartifact=org.apache.jena:jena-fuseki-server:5.5.0 -DoutputDirectory=$(dir $@)
 
 $(PAGE): hatch_build.py sparql/web/assets/package.json sparql/web/assets/package-lock.json $(VENV)/.runtime
 	$(BIN)/python hatch_build.py

@@ -1,7 +1,13 @@
-"""Engines on loopback, for tests of the store on an engine."""
+"""
+Engines on loopback, for tests of the store on an engine.
+
+`make test` has Oxigraph's server, from PyPI. `make test-engines` names more in HARVEST_ENGINES, and where Fuseki is in
+HARVEST_FUSEKI.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -9,64 +15,81 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from sparql.store.engine import EngineAddress
 from tests.ports import free_port
 
-STARTED_S = 60
+ENGINES = os.environ.get("HARVEST_ENGINES", "oxigraph").split()
+STARTED_S = 120
 
 
-@dataclass
 class EngineServer:
     """
-    An Oxigraph server, which can be killed and started again on the same data.
+    A server that can be killed and started again on the same data.
 
     Attributes:
-        folder: Its data.
-        port: On 127.0.0.1.
+        address: Where it takes queries and updates.
     """
 
-    folder: Path
-    port: int
-    process: subprocess.Popen[bytes] | None = None
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
 
     @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://127.0.0.1:{self.port}"
+    def address(self) -> EngineAddress:
+        url = f"http://127.0.0.1:{self.port}"
+        return EngineAddress(f"{url}/query", f"{url}/update", f"{url}/store")
 
-    @property
-    def settings(self) -> str:
-        """The lines of harvest.yaml that name it."""
-        return f"store:\n  query: {self.url}/query\n  update: {self.url}/update\n  graph_store: {self.url}/store\n"
+    def command(self) -> list[str | Path]:
+        """What starts it."""
+        program = Path(sys.executable).with_name("oxigraph")
+        return [program, "serve", "--location", self._folder, "--bind", f"127.0.0.1:{self.port}"]
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        program = Path(sys.executable).with_name("oxigraph")
-        command = [program, "serve", "--location", self.folder, "--bind", f"127.0.0.1:{self.port}"]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with (self._folder.parent / f"{self._folder.name}.log").open("ab") as log:
+            self._process = subprocess.Popen(self.command(), stdout=log, stderr=log, cwd=self._folder)
         until = time.monotonic() + STARTED_S
         while time.monotonic() < until:
             try:
-                with urllib.request.urlopen(f"{self.url}/query?query=ASK%20%7B%7D", timeout=STARTED_S):
+                with urllib.request.urlopen(f"{self.address.query}?query=ASK%20%7B%7D", timeout=STARTED_S):
                     return
             except urllib.error.URLError:
                 time.sleep(0.05)
-        raise TimeoutError(f"{self.url} does not answer")
+        raise TimeoutError(f"{self.address.query} does not answer")
 
     def kill(self) -> None:
         """End it as a power cut would."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+class Fuseki(EngineServer):
+    """Apache Jena Fuseki over TDB2."""
+
+    @property
+    def address(self) -> EngineAddress:
+        url = f"http://127.0.0.1:{self.port}/ds"
+        return EngineAddress(f"{url}/query", f"{url}/update", f"{url}/data")
+
+    def command(self) -> list[str | Path]:
+        """What starts it."""
+        jar, port = os.environ["HARVEST_FUSEKI"], str(self.port)
+        return ["java", "-Xmx1g", "-jar", jar, "--port", port, "--localhost", "--update", "--tdb2", "--loc", ".", "/ds"]
+
+
+SERVERS = {"oxigraph": EngineServer, "fuseki": Fuseki}
 
 
 @contextmanager
-def oxigraph(folder: Path) -> Iterator[EngineServer]:
-    """A running Oxigraph server with an empty folder."""
-    server = EngineServer(folder, free_port())
+def serving(name: str, folder: Path) -> Iterator[EngineServer]:
+    """A running server of an engine, with an empty folder."""
+    server = SERVERS[name](folder)
     try:
         server.start()
         yield server

@@ -31,12 +31,12 @@ class Clock:
 
 
 def _engine(folder: Path) -> EngineSettings | None:
-    """The engine whose address a test wrote to `engine-url`, also for a harvester in another process."""
+    """The engine whose addresses a test wrote to `engine`, also for a harvester in another process."""
     try:
-        url = (folder / "engine-url").read_text()
+        lines = (folder / "engine").read_text().splitlines()
     except FileNotFoundError:
         return None
-    return EngineSettings(f"{url}/query", f"{url}/update", f"{url}/store")
+    return EngineSettings(*lines)
 
 
 class TemporaryInstance:

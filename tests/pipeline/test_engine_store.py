@@ -14,17 +14,17 @@ import pytest
 from harvest.errors import StorageError
 from sparql.errors import EngineLost
 from sparql.store import remote
-from sparql.store.engine import Engine, EngineAddress
-from tests.engines import EngineServer, oxigraph
+from sparql.store.engine import Engine
+from tests.engines import ENGINES, EngineServer, serving
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_crash import NEW, OLD, run_and_die
 from tests.pipeline.test_semantics import outcomes, release
 from tests.provider import ProviderServer
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[EngineServer]:
-    with oxigraph(tmp_path / "engine") as server:
+@pytest.fixture(params=ENGINES)
+def engine(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[EngineServer]:
+    with serving(request.param, tmp_path / "engine") as server:
         yield server
 
 
@@ -33,7 +33,8 @@ def instance(tmp_path: Path, engine: EngineServer) -> Iterator[TemporaryInstance
     """An instance whose store is the engine, with provider `p` registered."""
     folder = tmp_path / "instance"
     folder.mkdir()
-    (folder / "engine-url").write_text(engine.url)
+    address = engine.address
+    (folder / "engine").write_text(f"{address.query}\n{address.update}\n{address.graph_store}\n")
     made = TemporaryInstance(folder)
     made.guard(1_000_000, 1)
     yield made
@@ -79,7 +80,7 @@ def readers_see(engine: EngineServer) -> set[str]:
     """The provider's graph as the engine gives it to whoever asks."""
     query = "SELECT * { GRAPH <http://h.example/graph/p> { ?s ?p ?o } }"
     asked = urllib.request.Request(
-        f"{engine.url}/query",
+        engine.address.query,
         query.encode(),
         {"Content-Type": "application/sparql-query", "Accept": "application/sparql-results+json"},
     )
@@ -158,7 +159,7 @@ def test_a_change_that_is_sent_in_parts_is_put_right(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is larger than the engine takes at once, and breaks off after some of the requests."""
-    monkeypatch.setitem(remote.STATEMENTS, Engine(instance_address(engine)).identify(), 5)
+    monkeypatch.setitem(remote.STATEMENTS, Engine(engine.address).identify(), 5)
     registered(instance, provider)
     release(provider, 1, *OLD)
     assert outcomes(instance) == ["committed"]
@@ -182,16 +183,12 @@ def test_a_change_that_is_sent_in_parts_is_put_right(
     assert instance.proven("p")
 
 
-def instance_address(engine: EngineServer) -> EngineAddress:
-    return EngineAddress(f"{engine.url}/query", f"{engine.url}/update", f"{engine.url}/store")
-
-
 def test_an_instance_moves_to_an_engine_and_back(
     instance: TemporaryInstance, engine: EngineServer, provider: ProviderServer
 ) -> None:
     """Its graphs come along; the graphs of others in the engine stay as they are."""
     other = "INSERT DATA { GRAPH <http://other.example/g> { <http://s> <http://p> <http://o> } }"
-    Engine(instance_address(engine)).update(other)
+    Engine(engine.address).update(other)
     named = instance.settings.store
     instance.settings = replace(instance.settings, store=None)
     registered(instance, provider)
@@ -209,14 +206,14 @@ def test_an_instance_moves_to_an_engine_and_back(
     instance.settings = replace(instance.settings, store=None)
     assert instance.graph("p") == NEW
     assert instance.proven("p")
-    assert Engine(instance_address(engine)).select("ASK { GRAPH <http://other.example/g> { ?s ?p ?o } }")
+    assert Engine(engine.address).select("ASK { GRAPH <http://other.example/g> { ?s ?p ?o } }")
 
 
 def test_an_engine_that_is_away_is_named(instance: TemporaryInstance, engine: EngineServer) -> None:
     """The address and the reason, and no stack trace."""
     instance.register("{}")
     engine.kill()
-    with pytest.raises(StorageError, match=f"{engine.url}/query gave no answer: Connection refused"):
+    with pytest.raises(StorageError, match=f"{engine.address.query} gave no answer: Connection refused"):
         _ = instance.harvester
 
 
@@ -228,7 +225,7 @@ def test_a_graph_that_was_changed_in_the_engine_is_found_and_mended(
     release(provider, 1, *OLD)
     assert outcomes(instance) == ["committed"]
     drop = "DELETE DATA { GRAPH <http://h.example/graph/p> { <http://x/1> <http://p> '1' } }"
-    Engine(instance_address(engine)).update(drop)
+    Engine(engine.address).update(drop)
     instance.harvester.export()
     maintenance = instance.harvester.maintenance
     assert [(proof.provider, proof.what) for proof in maintenance.prove_all() if not proof.holds] == [("p", "store")]
