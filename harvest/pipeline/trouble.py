@@ -14,7 +14,7 @@ from harvest.model import Announcement, Finding, Outcome
 from harvest.pipeline.harvest.look import Look, as_finding, undescribed
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.metadata import write_run
-from sparql.errors import StoreError
+from sparql.errors import EngineLost, StoreError
 
 FAULT: Final = "fault"
 """The kind of a finding that is a fault of ours."""
@@ -56,6 +56,8 @@ def finding_of(instance: Instance, error: Exception) -> Finding:
         return as_finding(error)
     if isinstance(error, OSError):
         return as_finding(StorageError(unusable(error, instance.settings.data_dir)))
+    if isinstance(error, EngineLost):
+        return as_finding(StorageError(f"{error.message}; the harvest is taken up again when it does"))
     if isinstance(error, StoreError):
         return as_finding(StorageError(f"{error.message.rstrip('.')}; see to the disk"))
     return Finding(FAULT, f"{type(error).__name__}: {error}", fatal=True)

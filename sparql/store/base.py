@@ -47,12 +47,14 @@ class Store(Protocol):
     Attributes:
         trouble: Why an empty store is in place of what was there; None for the usual.
         torn: Graphs that may be between two versions, until `righted`.
+        may_differ: Whether it may hold other triples than it was sent: an engine that rewrites or loses literals.
 
     Source: shared design, "Two ways to write, one meaning".
     """
 
     trouble: str | None
     torn: Sequence[str]
+    may_differ: bool
 
     def begin(self) -> None:
         """A change begins; the store may hold back what is written until `publish`."""

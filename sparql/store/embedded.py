@@ -54,7 +54,10 @@ class EmbeddedStore:
     Attributes:
         trouble: Why what was there could not be opened, and an empty store is in its place; or None.
         torn: Empty; a change that fails is undone as a whole.
+        may_differ: False: how it spells values is known.
     """
+
+    may_differ = False
 
     def __init__(self, root: Path) -> None:
         """

@@ -46,9 +46,11 @@ class RemoteStore:
     Attributes:
         trouble: None: what an engine lost shows when its graphs are compared.
         torn: The graphs that are to be put right, because a change ended in the middle.
+        may_differ: True: what an engine does to literals is for it to say.
     """
 
     trouble: str | None = None
+    may_differ = True
 
     def __init__(self, engine: Engine, root: Path, metadata: str, own: str) -> None:
         """

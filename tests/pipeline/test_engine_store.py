@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -231,3 +232,79 @@ def test_a_graph_that_was_changed_in_the_engine_is_found_and_mended(
     assert [(proof.provider, proof.what) for proof in maintenance.prove_all() if not proof.holds] == [("p", "store")]
     maintenance.mend()
     assert readers_see(engine) == OLD
+
+
+def test_spellings_that_an_engine_folds_are_no_damage(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Numbers, booleans, dates and language tags come back in other words, and a value of two spellings as one."""
+    registered(instance, provider)
+    xsd = "http://www.w3.org/2001/XMLSchema#"
+    values = [("integer", "01"), ("integer", "1"), ("decimal", "1.0"), ("decimal", "1.00"), ("boolean", "1")]
+    values += [("boolean", "true"), ("double", "1E0"), ("dateTime", "2020-01-01T00:00:00.0+00:00"), ("int", "007")]
+    lines = {f'<http://x/{n}> <http://p> "{text}"^^<{xsd}{kind}>' for n, (kind, text) in enumerate(values)}
+    together = {f'<http://x/all> <http://p> "{text}"^^<{xsd}{kind}>' for kind, text in values}
+    release(provider, 1, *lines, *together, '<http://x/tag> <http://p> "a"@EN-us')
+    assert outcomes(instance) == ["committed"]
+    assert instance.proven("p")
+    release(provider, 2, *lines, '<http://x/all> <http://p> "1"^^<http://www.w3.org/2001/XMLSchema#integer>')
+    assert outcomes(instance) == ["committed"]
+    assert instance.proven("p")
+    assert not instance.harvester.instance.ledger.damages.of("p")
+
+
+UPDATE = Engine.update
+
+
+def losing(statement: str, broken: Callable[[str], bool]) -> Callable[[Engine, str], None]:
+    """An update of an engine that loses a statement, where a request is broken."""
+
+    def spoiled(self: Engine, text: str) -> None:
+        kept = [line for line in text.split("\n") if not line.startswith(statement)] if broken(text) else [text]
+        UPDATE(self, "\n".join(kept))
+
+    return spoiled
+
+
+def test_what_an_engine_loses_is_sent_again_and_named(
+    instance: TemporaryInstance, provider: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First it loses a statement once, then it never takes it."""
+    registered(instance, provider)
+    release(provider, 1, *OLD)
+    once, kept, lost = iter([True]), '<http://x/7> <http://p> "7"', '<http://x/7> <http://p> "8"'
+    monkeypatch.setattr(Engine, "update", losing(kept, lambda text: remote.EDITION in text and next(once, False)))
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == OLD
+    assert not instance.harvester.instance.ledger.damages.of("p")
+    monkeypatch.setattr(Engine, "update", losing(lost, lambda text: True))
+    release(provider, 2, *(line.replace('"7"', '"8"') for line in OLD))
+    assert outcomes(instance) == ["committed"]
+    [found] = instance.harvester.instance.ledger.damages.of("p")
+    assert found.kind == "engine-differs"
+    assert "of 1 subject than version 2 has: <http://x/7>" in found.message
+
+
+def test_readers_see_whole_versions(
+    instance: TemporaryInstance, engine: EngineServer, provider: ProviderServer
+) -> None:
+    """A reader that asks the engine in a loop sees each version or the one before, and nothing between."""
+    registered(instance, provider)
+    sizes = [2_000, 3_000, 1_000, 2_500]
+    seen: set[int] = set()
+    stop = threading.Event()
+
+    def read() -> None:
+        query = "SELECT (COUNT(*) AS ?n) { GRAPH <http://h.example/graph/p> { ?s ?p ?o } }"
+        while not stop.is_set():
+            [row] = Engine(engine.address).select(query)
+            seen.add(int(row["n"].value))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for day, size in enumerate(sizes, 1):
+            release(provider, day, *(f'<http://x/{i}> <http://p> "{i}-{day if i % 3 else 0}"' for i in range(size)))
+            assert outcomes(instance) == ["committed"]
+    finally:
+        stop.set()
+        reader.join()
+    assert seen <= {0, *sizes}

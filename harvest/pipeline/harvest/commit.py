@@ -21,23 +21,30 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import structlog
 
 from harvest.archive.layout import sync_folder
 from harvest.archive.provenance import facts_of
 from harvest.ledger import VersionRecord
-from harvest.model import RULES, Announcement, Delta, Document, Snapshot
+from harvest.model import RULES, Announcement, Delta, Document, Finding, Snapshot
 from harvest.pipeline.commits import Commit, change_digest, statements, used
 from harvest.pipeline.feeding import feed
 from harvest.pipeline.harvest.counting import counting
 from harvest.pipeline.harvest.load import Loadable, load
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.metadata import write_version
+from harvest.pipeline.rebuild.righting import put_subjects_right
 from harvest.pipeline.run_progress import RunProgress
 from harvest.revise import delta as deltas
 
 log = structlog.get_logger()
+
+DIFFERS: Final = "engine-differs"
+"""The kind of a finding that an engine holds something else than it was sent."""
+_NAMED: Final = 3
+"""Subjects that such a finding names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +157,22 @@ def _commit_of(version: VersionRecord, graph: str, candidate: Candidate) -> Comm
     )
 
 
+def report_differences(instance: Instance, version: VersionRecord, subjects: list[bytes]) -> None:
+    """Have the provider's page say which subjects the engine holds otherwise than the version has them."""
+    damages = instance.ledger.damages
+    others = [finding for finding in damages.of(version.provider) if finding.kind != DIFFERS]
+    if subjects:
+        named = ", ".join(subject.decode() for subject in subjects[:_NAMED])
+        more = f" and {len(subjects) - _NAMED:,} more" if len(subjects) > _NAMED else ""
+        of_all = f"{len(subjects):,} {'subject' if len(subjects) == 1 else 'subjects'}"
+        message = (
+            f"the engine holds other triples of {of_all} than version {version.n} has: {named}{more}; files, exports "
+            "and feeds have them as they were published"
+        )
+        others.append(Finding(DIFFERS, message))
+    damages.set(version.provider, others)
+
+
 def finish(instance: Instance, version: VersionRecord, loadable: Loadable, progress: RunProgress) -> None:
     """Steps 3 to 7; each may be done again."""
     files = instance.files(version.provider)
@@ -168,6 +191,7 @@ def finish(instance: Instance, version: VersionRecord, loadable: Loadable, progr
         write_version(instance, version, announcement)
         progress.step("publish")
         progress.record(generation=instance.publish())
+        report_differences(instance, version, put_subjects_right(instance, version))
     progress.step("commit")
     instance.ledger.commit_version(version, announcement, instance.clock())
     instance.crawl.noted()

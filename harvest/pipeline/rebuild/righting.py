@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from harvest.ledger import ProviderRecord
+from harvest.ledger import ProviderRecord, VersionRecord
 from harvest.model import Snapshot
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.metadata import describe
 from harvest.revise import delta as deltas
 from harvest.revise import lines
+from harvest.revise.lines import SortedFile
 from sparql.store.base import StoreChange
 from sparql.store.spelling import stored
 
@@ -19,8 +20,9 @@ _CHUNK: Final = 1 << 20
 
 
 def held(instance: Instance, graph: str, room: Path) -> Snapshot:
-    """The lines of a graph in the working store, sorted."""
-    return _sorted(instance.store.dump(graph), room / "store.nq")
+    """The lines of a graph in the working store, sorted; of an engine, as the embedded store would spell them."""
+    found = instance.store.dump(graph)
+    return _sorted(stored(found) if instance.store.may_differ else found, room / "store.nq")
 
 
 def due(snapshot: Path, room: Path) -> Snapshot:
@@ -68,6 +70,43 @@ def right_graphs(instance: Instance) -> None:
     if instance.metadata_graph in torn:
         for record in providers:
             describe(instance, record.name)
+
+
+def put_subjects_right(instance: Instance, version: VersionRecord) -> list[bytes]:
+    """
+    Compare a graph that was just written with its version, where the numbers of triples differ.
+
+    An engine may rewrite literals, or fold several into one: the deletion of one spelling takes the value away that
+    another spelling keeps. The subjects that differ are written again as a whole, and published.
+
+    Returns:
+        Subjects that differ even so: the engine does not hold what it was sent.
+
+    Raises:
+        StoreError: The store cannot be written.
+    """
+    graph = instance.settings.graph(version.provider)
+    if not instance.store.may_differ or instance.store.count(graph) == version.triples:
+        return []
+    with instance.room() as room:
+        snapshot = instance.files(version.provider).at(version.n, version.n, room)
+        differing = _differing(instance, graph, snapshot, room)
+        if differing:
+            again = room / "again.nq"
+            with SortedFile(snapshot) as found, again.open("wb") as out:
+                for subject in differing:
+                    out.writelines(found.of(subject))
+            iris = [subject.decode()[1:-1] for subject in differing]
+            instance.store.replace_subjects(graph, iris, again)
+            instance.publish()
+        return _differing(instance, graph, snapshot, room) if differing else []
+
+
+def _differing(instance: Instance, graph: str, snapshot: Path, room: Path) -> list[bytes]:
+    """The subjects of which a graph in the store has other lines than a snapshot, sorted."""
+    found = deltas.compare(held(instance, graph, room).path, due(snapshot, room).path, room)
+    files = [path for path in (found.removed, found.added) if path is not None]
+    return sorted({subject for path in files for subject in lines.subjects(path)})
 
 
 def _difference(instance: Instance, record: ProviderRecord, room: Path) -> StoreChange:
