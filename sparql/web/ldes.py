@@ -11,16 +11,14 @@ Linked Data Event Streams, sections "Version objects" and "Deletions"; Activity 
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from heapq import merge
-from itertools import chain, groupby, islice
-from operator import itemgetter
-from pathlib import Path
+from functools import partial
+from itertools import chain, islice
+from tempfile import SpooledTemporaryFile
 from typing import Final
 
 from flask import Blueprint, Response, abort, request
@@ -28,14 +26,19 @@ from werkzeug.http import is_resource_modified
 
 from sparql.rdf import DCTERMS, PROV, RDF, XSD
 from sparql.reports import VersionReport
+from sparql.web.catalog import Catalog
 from sparql.web.dropped import no_version
 from sparql.web.sending import CHUNK
 from sparql.web.site import context, found, preferred
+from sparql.web.stream_reading import Reading, Readings, all_of, changed
 
 ldes = Blueprint("ldes", __name__)
 
 MEMBERS: Final = 10_000
 """Members of a page."""
+
+SPOOLED: Final = 1 << 20
+"""Bytes of one member that are held in memory; more of it goes to a file until it is sent."""
 
 LDES: Final = "https://w3id.org/ldes#"
 TREE: Final = "https://w3id.org/tree#"
@@ -46,15 +49,6 @@ TRIG: Final = "application/trig"
 _VERSION_OF: Final = f"{DCTERMS}isVersionOf"
 _AT: Final = f"{PROV}generatedAtTime"
 _PART: Final = re.compile(r"(from-)?([1-9]\d{0,8})")
-
-
-@dataclass(frozen=True, slots=True)
-class StreamChange:
-    """What a version did to a subject: the subject as in N-Quads, and how many of its lines came and went."""
-
-    subject: bytes
-    added: int
-    removed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,20 +110,36 @@ def members(name: str, part: str, page: int) -> Response:
     response.vary.add("Accept")
     response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
     base = f"{context().site.base_url}/providers/{name}/ldes"
-    response.set_etag(_name(f"{base} {part} {page} {version}".encode()))
+    name_of = partial("{} {} {} {}".format, base, part, version)
+    response.set_etag(_name(name_of(page).encode()))
     if not is_resource_modified(request.environ, response.headers["ETag"]):
         response.status_code = 304
         return response
-    changes = _changed(filed.path) if filed else _all(_lines(catalog.version(name, n) or no_version(name, n)))
-    chosen = list(islice(changes, (page - 1) * MEMBERS, page * MEMBERS + 1))
+    reading = _READINGS.take(name_of(page))
+    if reading is None:
+        whole = partial(_whole, catalog, name, n)
+        changes = changed(filed.path) if filed else all_of(whole())
+        reading = Reading(islice(changes, (page - 1) * MEMBERS, None), whole())
+    chosen = reading.ahead(MEMBERS + 1)
     if not chosen:
         abort(404, f"Version {n} of {name} has no page {page} in this stream.")
     further = f"{base}/{part}/{page + 1}" if len(chosen) > MEMBERS else None
     place = Place(base, f"{base}/{part}/{page}", provider.graph, version, further)
     if request.method == "GET":
-        lines = _lines(catalog.version(name, n) or no_version(name, n))
-        response.response = _chunks(_page(place, chosen[:MEMBERS], lines))
+        response.response = _chunks(_sent(place, reading, name_of(page + 1)))
+    else:
+        _READINGS.keep(name_of(page), reading)
     return response
+
+
+_READINGS: Final = Readings()
+
+
+def _sent(place: Place, reading: Reading, after: str) -> Iterator[bytes]:
+    """Yield a page, and keep the reading for the next one."""
+    yield from _page(place, reading)
+    if place.further:
+        _READINGS.keep(after, reading)
 
 
 def _type() -> str:
@@ -137,25 +147,28 @@ def _type() -> str:
     return TRIG if preferred(N_QUADS, TRIG) == TRIG else N_QUADS
 
 
-def _page(place: Place, changes: Iterable[StreamChange], lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a page; `lines` are those of its version, sorted."""
+def _page(place: Place, reading: Reading) -> Iterator[bytes]:
+    """Yield the lines of a page."""
     head = [*_described(place.stream), _triple(place.address, RDF + "type", f"{TREE}Node")]
     if place.further:
         head += _relations(place.address, place.further, place.version)
     yield "".join(head).encode()
-    by_subject = groupby(lines, _subject)
-    nothing: tuple[bytes | None, Iterator[bytes]] = None, iter(())
-    at, mine = next(by_subject, nothing)
     ending = f" <{place.graph}> .\n".encode()
-    for change in changes:
-        while at is not None and at < change.subject:
-            at, mine = next(by_subject, nothing)
-        said = list(mine) if at == change.subject else []
+    for change in reading.changes(MEMBERS):
+        while reading.subject is not None and reading.subject < change.subject:
+            reading.step()
         member = f"{place.stream.removesuffix('ldes')}versions/{place.version.n}#{_name(change.subject)}"
-        kind = "Delete" if not said else ("Create" if len(said) == change.added and not change.removed else "Update")
-        yield _member(place, member, change.subject.decode(), kind)
         graph = f" <{member}> .\n".encode()
-        yield b"".join(line.removesuffix(ending) + graph for line in said)
+        count = 0
+        # What a member is comes before what it says, of which there may be millions of lines.
+        with SpooledTemporaryFile(SPOOLED) as said:
+            for line in reading.lines if reading.subject == change.subject else ():
+                said.write(line.removesuffix(ending) + graph)
+                count += 1
+            kind = "Delete" if not count else ("Create" if count == change.added and not change.removed else "Update")
+            yield _member(place, member, change.subject.decode(), kind)
+            said.seek(0)
+            yield from iter(partial(said.read, CHUNK), b"")
 
 
 def _member(place: Place, member: str, subject: str, kind: str) -> bytes:
@@ -203,27 +216,9 @@ def _name(subject: bytes) -> str:
     return hashlib.sha256(subject).hexdigest()[:32]
 
 
-def _subject(line: bytes) -> bytes:
-    """The subject of a line with the space after it, so that subjects sort as lines do."""
-    return line[: line.index(b" ") + 1]
-
-
-def _changed(path: Path) -> Iterator[StreamChange]:
-    """Yield the subjects of a filed change, sorted; its removals come before its additions, each sorted."""
-    with gzip.open(path) as first, gzip.open(path) as second:
-        for subject, both in groupby(merge(_side(first, b"-"), _side(second, b"+")), itemgetter(0)):
-            signs = [sign for _, sign in both]
-            yield StreamChange(subject, signs.count(b"+"), signs.count(b"-"))
-
-
-def _side(lines: Iterable[bytes], sign: bytes) -> Iterator[tuple[bytes, bytes]]:
-    return ((_subject(line[1:]), sign) for line in lines if line.startswith(sign))
-
-
-def _all(lines: Iterator[bytes]) -> Iterator[StreamChange]:
-    """Yield the subjects of a version as if it had made them all."""
-    for subject, its in groupby(lines, _subject):
-        yield StreamChange(subject, sum(1 for _ in its), 0)
+def _whole(catalog: Catalog, name: str, n: int) -> Iterator[bytes]:
+    """The lines of a version."""
+    return _lines(catalog.version(name, n) or no_version(name, n))
 
 
 def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:

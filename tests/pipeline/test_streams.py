@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -138,6 +139,53 @@ def test_real_streams(instance: TemporaryInstance, provider: ProviderServer, nam
     assert outcomes(instance) == [Outcome.COMMITTED]
     objects = [line.split()[0] for line in instance.graph("p") if "<http://example.org/prop2>" in line]
     assert len(objects) == len(set(objects)) == count
+
+
+@pytest.mark.parametrize(
+    ("name", "host"),
+    [("eventstream", "http://localhost:12121"), ("ldes-with-3-views", "http://localhost:10101")],
+)
+def test_of_the_views_of_a_real_stream_the_first_is_read(
+    instance: TemporaryInstance, provider: ProviderServer, name: str, host: str
+) -> None:
+    """Both streams name their views on a page of its own; the pages of the views are made here."""
+    body = (realdata() / f"platforms/ldes/vsds-{name}.ttl").read_bytes().replace(host.encode(), provider.url.encode())
+    provider.put("/stream.ttl", body)
+    views = dict.fromkeys(re.findall(rb"/(?:observations|200-ldes-with-3-views)/by-[a-z]+", body))
+    stream = "/observations" if name == "eventstream" else "/200-ldes-with-3-views"
+    version = "x:v <http://purl.org/dc/terms/isVersionOf> x:a ; x:p 'a' ;"
+    version += " <http://www.w3.org/ns/prov#generatedAtTime> '2025-01-01T00:00:00Z' ."
+    for view in views:
+        said = f"<{provider.url}{stream}> tree:member x:v . {version}"
+        provider.put(view.decode(), PREFIXES + said, "text/turtle")
+    instance.register(f"p:\n  ldes: {provider.url}/stream.ttl\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert '<http://x/a> <http://x/p> "a"' in instance.graph("p")
+    assert sum(bool(provider.asked(view.decode())) for view in views) == 1
+
+
+def test_a_real_page_whose_node_is_no_view(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Members of a page that is neither stream nor view; both are versions of addresses."""
+    provider.put("/page.ttl", (realdata() / "platforms/ldes/vsds-tree-node-is-not-a-view.ttl").read_bytes())
+    instance.register(f"p:\n  ldes: {provider.url}/page.ttl\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert len([line for line in instance.graph("p") if "ns/prov#generatedAtTime>" in line]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "reason"),
+    [("1-relation-3-members", 65, "rdf:langString"), ("10-member-fragment", 17, "Invalid IRI code point '{'")],
+)
+def test_a_real_page_that_is_no_turtle_is_a_finding(
+    instance: TemporaryInstance, provider: ProviderServer, name: str, line: int, reason: str
+) -> None:
+    """A template that was not filled in, and a literal that names the datatype of tagged ones."""
+    provider.put("/page.ttl", (realdata() / f"platforms/ldes/vsds-{name}.ttl").read_bytes())
+    instance.register(f"p:\n  ldes: {provider.url}/page.ttl\n")
+    assert outcomes(instance) == [Outcome.FAILED]
+    [finding] = instance.harvester.instance.ledger.runs("p")[0].findings
+    assert (finding.line, finding.url) == (line, f"{provider.url}/page.ttl")
+    assert reason in finding.message
 
 
 @pytest.mark.parametrize(

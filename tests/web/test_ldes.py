@@ -13,6 +13,7 @@ from rdflib.graph import DATASET_DEFAULT_GRAPH_ID as DEFAULT
 from rdflib.namespace import DCTERMS, PROV, RDF
 
 from sparql.web import ldes
+from sparql.web.stream_reading import StreamChange, changed
 from tests.harvested import Harvested, harvested
 
 TREE, LDES, AS = Namespace(ldes.TREE), Namespace(ldes.LDES), Namespace(ldes.ACTIVITY)
@@ -104,8 +105,8 @@ def test_subjects_of_a_change_come_in_the_order_of_a_version(tmp_path: Path) -> 
     file = tmp_path / "change.nqud.gz"
     lines = ["-<a> <p> <o> .", "-<c> <p> <o> .", "+<a-b> <p> <o> .", "+<a> <p> <n> .", "+<a> <p> <o2> ."]
     file.write_bytes(gzip.compress("\n".join(sorted(lines[:2]) + sorted(lines[2:])).encode() + b"\n"))
-    assert list(ldes._changed(file)) == [
-        ldes.StreamChange(b"<a-b> ", 1, 0),
-        ldes.StreamChange(b"<a> ", 2, 1),
-        ldes.StreamChange(b"<c> ", 0, 1),
+    assert list(changed(file)) == [
+        StreamChange(b"<a-b> ", 1, 0),
+        StreamChange(b"<a> ", 2, 1),
+        StreamChange(b"<c> ", 0, 1),
     ]
