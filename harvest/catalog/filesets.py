@@ -54,8 +54,14 @@ def _last(ledger: Ledger, url: str) -> Capture | None:
 
 
 def _biblio(about: About) -> dict[str, object]:
-    names = about.publisher.split("; ") if about.publisher else []
-    return {"title": about.title, "contrib_names": names, "license": about.licence}
+    return {
+        "title": about.title,
+        "contrib_names": list(about.creators),
+        "doi": about.doi,
+        "license": about.licence,
+        "release_date": about.issued,
+        "version": about.version,
+    }
 
 
 def _terminal(page: Capture) -> dict[str, object]:

@@ -17,7 +17,7 @@ from harvest.catalog.runs import run_report
 from harvest.config.settings import Settings
 from harvest.ledger import Known, Ledger, ProviderOutline, Standing, unwritten
 from harvest.ledger.states import worst
-from harvest.model import Finding, Provider, Source, State
+from harvest.model import About, Finding, Provider, Source, State
 from harvest.model.seeds import public
 from sparql.reports import (
     LEDGER,
@@ -149,9 +149,14 @@ def _report(name: str, provider: Provider | None, known: Known | None, instance:
         contact=provider.contact if provider else None,
         notify=provider.notify if provider else None,
         datasets=dataset_reports(name, provider, known) if known else (),
-        about=tuple(AboutReport(**asdict(each)) for each in (record.about if record else ())),
+        about=tuple(map(_about, record.about if record else ())),
         baseline=(record.baseline or None) if record else None,
     )
+
+
+def _about(about: About) -> AboutReport:
+    said = asdict(about) | {"creators": about.creators or None}
+    return AboutReport(**said, citation=about.citation)
 
 
 def _trouble(known: Known | None) -> TroubleReport | None:

@@ -161,7 +161,10 @@ def dump_about(about: tuple[About, ...]) -> str:
 
 def load_about(text: str) -> tuple[About, ...]:
     """What `dump_about` wrote."""
-    return tuple(About(**item | {"examples": tuple(item["examples"])}) for item in json.loads(text))
+    lists = ("examples", "creators")
+    return tuple(
+        About(**item | {name: tuple(item[name]) for name in lists if name in item}) for item in json.loads(text)
+    )
 
 
 def dump_dataset(dataset: Dataset) -> str:

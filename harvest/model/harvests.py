@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -166,6 +167,10 @@ class About:
         publisher: Name, else IRI, or None.
         homepage: IRI, or None.
         examples: IRIs of resources in it, the first ones.
+        creators: Names of those who made it, as a repository has them.
+        doi: Without a resolver, or None.
+        version: As a repository names it, or None.
+        issued: When a repository published it, as it writes that, or None.
     """
 
     iri: str
@@ -175,6 +180,28 @@ class About:
     publisher: str | None = None
     homepage: str | None = None
     examples: tuple[str, ...] = ()
+    creators: tuple[str, ...] = ()
+    doi: str | None = None
+    version: str | None = None
+    issued: str | None = None
+
+    @property
+    def citation(self) -> str | None:
+        """
+        How to cite the dataset; None without a title, and where nobody says who made it.
+
+        Source: DataCite Metadata Schema 4.5, section 1.3 (recommended citation format).
+        """
+        if not self.title or not self.creators:
+            return None
+        year = re.match(r"\d{4}", self.issued or "")
+        parts = [
+            "; ".join(self.creators) + (f" ({year[0]})" if year else ""),
+            self.title.rstrip("."),
+            f"Version {self.version}" if self.version else None,
+            f"https://doi.org/{self.doi}" if self.doi else self.homepage,
+        ]
+        return ". ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,18 @@ def _for_people(node: NamedNode, about: About) -> Iterator[Quad]:
         if text:
             is_words = predicate in ("title", "description")
             yield Quad(node, NamedNode(DCTERMS + predicate), Literal(text) if is_words else _iri(text))
+    for name in about.creators:
+        yield Quad(node, NamedNode(DCTERMS + "creator"), Literal(name))
+    for term, text in (
+        (DCTERMS + "bibliographicCitation", about.citation),
+        (DCTERMS + "issued", about.issued),
+        (DCAT + "version", about.version),
+    ):
+        if text:
+            yield Quad(node, NamedNode(term), Literal(text))
+    if about.doi:
+        doi = Literal(f"https://doi.org/{about.doi}", datatype=NamedNode(XSD + "anyURI"))
+        yield Quad(node, NamedNode(DCTERMS + "identifier"), doi)
     if about.homepage and isinstance(homepage := _iri(about.homepage), NamedNode):
         yield Quad(node, NamedNode(FOAF + "homepage"), homepage)
 

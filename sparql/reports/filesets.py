@@ -49,7 +49,7 @@ class IngestReport:
         request: What was asked for: ingest_type, base_url.
         terminal: Where the landing page was in the end, and when, or None.
         file_meta: Size, SHA-256 and media type of the page, or None.
-        html_biblio: Title, creators and licence, or None.
+        html_biblio: Title, creators, DOI, licence, date and version, or None.
         manifest: The files.
         platform_name: Such as zenodo.
         platform_domain: Host of the repository.

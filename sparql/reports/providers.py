@@ -127,6 +127,11 @@ class AboutReport:
         publisher: Address or words, or None.
         homepage: Address, or None.
         examples: IRIs of things in it.
+        creators: Names, or None where no repository has any.
+        doi: Without a resolver, or None.
+        version: As its repository names it, or None.
+        issued: When its repository published it, as written there, or None.
+        citation: How to cite it, or None.
     """
 
     iri: str
@@ -136,6 +141,11 @@ class AboutReport:
     publisher: str | None
     homepage: str | None
     examples: tuple[str, ...]
+    creators: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    doi: str | None = field(default=None, metadata=OPTIONAL)
+    version: str | None = field(default=None, metadata=OPTIONAL)
+    issued: str | None = field(default=None, metadata=OPTIONAL)
+    citation: str | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
+import pyoxigraph
 import pytest
 
 from harvest.catalog.instance import InstanceCatalog
@@ -70,7 +72,42 @@ def test_a_dataset_in_a_repository_is_harvested(zenodo_instance: TemporaryInstan
     known = ledger.provider("p")
     assert known
     [about] = known.about
-    assert (about.title, about.publisher, about.licence, about.homepage) == ("Letters", "Doe, Jo", "cc-by-4.0", page)
+    assert (about.title, about.creators, about.licence, about.homepage) == ("Letters", ("Doe, Jo",), "cc-by-4.0", page)
+
+
+def test_what_the_repository_says_is_said_of_the_provider(
+    zenodo_instance: TemporaryInstance, provider: ProviderServer
+) -> None:
+    """Title, creators, licence, DOI and version, in the JSON, in VoID and as a citation; also where no file changed."""
+    instance, creators = zenodo_instance, [{"name": "Doe, Jo"}, {"name": "Roe, An"}]
+    said = {"creators": creators, "version": "2.1", "publication_date": "2019-05-06"}
+    page = zenodo(provider, 7, {"a.ttl": f"{A} ."}, **said)
+    instance.register(f"p:\n  dataset: {page}\n  contact: me@example.org\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    report = InstanceCatalog(instance.settings, instance.clock).provider("p")
+    assert report
+    [about] = to_json(report)["about"]
+    cited = "Doe, Jo; Roe, An (2019). Letters. Version 2.1. https://doi.org/10.5281/zenodo.7"
+    assert about["citation"] == cited
+    assert (about["creators"], about["doi"]) == (["Doe, Jo", "Roe, An"], "10.5281/zenodo.7")
+    assert (about["version"], about["issued"], about["publisher"]) == ("2.1", "2019-05-06", None)
+    assert report.contact == "me@example.org"
+    for node in (instance.settings.graph("p"), page):
+        void = void_of(instance, node)
+        assert {("creator", "Doe, Jo"), ("creator", "Roe, An"), ("version", "2.1"), ("issued", "2019-05-06")} < void
+        assert {("title", "Letters"), ("license", "cc-by-4.0"), ("bibliographicCitation", cited)} < void
+        assert ("identifier", "https://doi.org/10.5281/zenodo.7") in void
+    zenodo(provider, 7, {"a.ttl": f"{A} ."}, **said | {"title": "All letters"})
+    assert outcomes(instance) == []
+    assert ("title", "All letters") in void_of(instance, page)
+
+
+def void_of(instance: TemporaryInstance, subject: str) -> set[tuple[str, str]]:
+    """What the VoID description of the exports says of a node, by the last part of each predicate."""
+    instance.harvester.export()
+    said = pyoxigraph.parse(path=instance.settings.exports_dir / "void.ttl")
+    quads = [quad for quad in said if str(quad.subject) == f"<{subject}>"]
+    return {(re.split("[/#]", q.predicate.value)[-1], str(getattr(q.object, "value", ""))) for q in quads}
 
 
 FILES = """SELECT ?path ?status ?size ?digits {

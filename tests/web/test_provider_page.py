@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,18 @@ def test_what_the_description_says_is_shown(instance: Told) -> None:
             "examples": list(ABOUT.examples),
         }
     ]
+
+
+def test_creators_release_and_citation_are_shown(instance: Told) -> None:
+    """What a repository says of a dataset, as text; the DOI as a link."""
+    made = replace(ABOUT, creators=("Doe, <Jo>", "Roe, An"), doi="10.5072/7", version="2.1", issued="2019-05-06")
+    read = Described("http://d.example/a/void.ttl", "f" * 64, Validators(), (), (made,))
+    instance.ledger.described.file("a", read, later(0))
+    text = instance.page("/providers/a").text
+    cited = "(2019). Ships of the &lt;sea&gt;. Version 2.1. https://doi.org/10.5072/7"
+    for shown in ("<dd>Doe, &lt;Jo&gt;; Roe, An</dd>", "<dd>2.1, 2019-05-06</dd>", f"Roe, An {cited}</dd>"):
+        assert shown in text
+    assert "https://doi.org/10.5072/7" in Shape(text).addresses
 
 
 def test_an_address_that_no_browser_opens_is_no_link(instance: Told) -> None:

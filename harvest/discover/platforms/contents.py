@@ -16,6 +16,9 @@ from sparql.rdf import by_extension, by_media_type
 _ARCHIVES: Final = frozenset({"zip", "tar", "tgz", "tbz2", "txz", "7z"})
 """Extensions of what may hold RDF, which only unpacking shows."""
 
+MOST_CREATORS: Final = 100
+"""Creators of a dataset that are kept."""
+
 NAMED: Final = 3
 """Files that are named where none is RDF."""
 
@@ -73,8 +76,11 @@ def describe(manifest: Manifest, url: str) -> Description:
         _cut(manifest.title),
         _cut(manifest.description),
         _cut(manifest.licence),
-        _cut("; ".join(manifest.creators)),
-        manifest.platform_base_url,
+        homepage=manifest.platform_base_url,
+        creators=tuple(name[:LONGEST] for name in manifest.creators[:MOST_CREATORS]),
+        doi=_cut(manifest.doi),
+        version=_cut(manifest.version),
+        issued=_cut(manifest.released),
     )
     return Description((dataset,), tuple(_findings(manifest, len(chosen))), (about,))
 
