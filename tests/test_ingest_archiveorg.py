@@ -20,6 +20,7 @@ from harvest.model import Manifest
 from harvest.pipeline.filesets.mirror import KEYS, authorization, item_of
 from tests.provider import ProviderServer, serving
 from tests.repositories import archiveorg, zenodo
+from tests.test_ingest_bundles import bundled, zipped
 
 ONE = {"a.ttl": "<http://x/a> a <http://x/A> ."}
 TWO = ONE | {"data/b&c.csv": "1,2\n"}
@@ -181,6 +182,20 @@ def test_an_upload_that_broke_off_goes_on(tmp_path: Path, provider: ProviderServ
     assert [file["status"] for file in result["manifest"]] == ["exists", "exists"]
     assert {name: body.decode() for name, body in items.files.items()} == {f"{ITEM}/{n}": b for n, b in TWO.items()}
     assert ([status for *_, status in items.puts], downloads(provider)) == ([201, 500, 201], 2)
+
+
+@pytest.mark.usefixtures("key")
+def test_a_bundle_is_mirrored_as_it_is(tmp_path: Path, provider: ProviderServer, items: ItemServer) -> None:
+    """The item has the archive; its members are compared with the manifest before, and filed here."""
+    body = zipped(TWO)
+    page = bundled(provider, TWO, body)
+    [result] = ingested(tmp_path, provider, items, page)
+    assert (result["status"], result["ingest_strategy"]) == ("success", "archiveorg-fileset-bundled")
+    assert result["fileset_bundle"]["archiveorg_bundle_path"] == "7.zip"
+    assert items.files == {f"{ITEM}/7.zip": body}
+    assert [file["status"] for file in result["manifest"]] == ["exists", "exists"]
+    [again] = ingested(tmp_path, provider, items, page)
+    assert (again["hit"], len(items.puts)) == (True, 1)
 
 
 @pytest.mark.usefixtures("key")

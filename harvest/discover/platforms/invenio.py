@@ -89,6 +89,8 @@ def _file(landing: Landing, record: dict[str, Any], entry: dict[str, Any]) -> Ma
     if bytes_at is None:
         mine = address(links.get("self"))
         bytes_at = mine if mine and mine.endswith("/content") else content
+    if not links and mapping(record.get("links")).get("archive"):
+        bytes_at = None  # handed over as one archive alone
     said = "size" if "size" in entry else "filesize"
     sums = checksums(entry.get("checksum"), kind="md5")
     return ManifestFile(

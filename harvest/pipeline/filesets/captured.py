@@ -101,7 +101,12 @@ def captured(
             extra["status_code"] = error.status
         too_large = isinstance(error, BodyTooLargeError)
         return replace(file, status=TOO_LARGE if too_large else BAD_STATUS, extra=extra), None
-    done = replace(
+    return as_captured(file, kept), kept
+
+
+def as_captured(file: ManifestFile, kept: FiledBody) -> ManifestFile:
+    """A file of a manifest with what its bytes are, and whether they are as the manifest says."""
+    return replace(
         file,
         status=_status(file, kept),
         size=kept.capture.length if file.size is None else file.size,
@@ -112,7 +117,6 @@ def captured(
         terminal_url=kept.capture.final_url,
         terminal_dt=digits_of(kept.capture.at),
     )
-    return done, kept
 
 
 def _status(file: ManifestFile, kept: FiledBody) -> str:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -31,45 +31,26 @@ from harvest.discover.platforms.platform import Answer
 from harvest.errors import FetchError, FilesetError, StatusError
 from harvest.fetch.client import Client, now_utc, user_agent
 from harvest.model import Layout, Manifest, ManifestFile
-from harvest.pipeline.filesets import strategies
+from harvest.pipeline.filesets import bundles, strategies
 from harvest.pipeline.filesets.captured import (
     BAD_STATUS,
     EMPTY,
     EXISTS,
     FiledBody,
+    as_captured,
     captured,
-    cdx_of,
     filed_before,
     filed_body,
 )
-from harvest.pipeline.filesets.mirror import KEYS, Mirror, item_of
+from harvest.pipeline.filesets.known import KnownFiles
+from harvest.pipeline.filesets.mirror import KEYS, Mirror
 from harvest.pipeline.filesets.reading import LIMITS, answer_of, gather, refused
+from harvest.pipeline.filesets.results import Ended, Result, Seen, results_of, status_of
 
 RESULTS: Final = "ingests.jsonl"
 
 _SHOWN: Final = 200
 """Characters of what is no request that its result shows."""
-
-Result = dict[str, Any]
-"""A result object, its keys as in the document; JSON."""
-
-
-@dataclass(slots=True)
-class _Seen:
-    """
-    What one request led to so far.
-
-    Attributes:
-        landing: Of the landing page, once it is there.
-        manifest: Once the platform gave it.
-        strategy: Once it is chosen.
-        files: Bytes of its files, in their order.
-    """
-
-    landing: FiledBody | None = None
-    manifest: Manifest | None = None
-    strategy: str | None = None
-    files: list[FiledBody | None] | None = None
 
 
 class Ingests:
@@ -83,6 +64,7 @@ class Ingests:
         self._key = key
         self._content = ContentStore(Layout(folder).content)
         self._content.prepare()
+        self._known = KnownFiles(folder / RESULTS, self._content)
         self._writing = threading.Lock()
         self._stop = threading.Event()
 
@@ -96,7 +78,7 @@ class Ingests:
         try:
             return self.ingest(read_request(line))
         except FilesetError as error:
-            [result] = self._results({"base_url": line.strip()[:_SHOWN]}, error.status, _Seen(), now_utc())
+            [result] = self._results({"base_url": line.strip()[:_SHOWN]}, error.status, Seen(), now_utc())
             return [result | {"error_message": error.message}]
 
     def ingest(self, request: Mapping[str, Any]) -> list[Result]:
@@ -106,7 +88,7 @@ class Ingests:
         Raises:
             StorageError: The folder cannot be written.
         """
-        began, seen = now_utc(), _Seen()
+        began, seen = now_utc(), Seen()
         try:
             status = self._ingested(str(request["base_url"]), seen)
             error = None
@@ -120,30 +102,30 @@ class Ingests:
             results[0]["error_message"] = error
         with self._writing, (self._folder / RESULTS).open("a", encoding="utf-8") as lines:
             lines.writelines(json.dumps(result) + "\n" for result in results)
+        self._known.add(results)
         return results
 
     def stop(self) -> None:
         """Have all end now."""
         self._stop.set()
 
-    def _ingested(self, url: str, seen: _Seen) -> str:
+    def _ingested(self, url: str, seen: Seen) -> str:
         """The status of a request that leads to a manifest within the limits."""
         ask = partial(self._ask, seen)
         seen.manifest = manifest = gather(self._settings.filesets, url, ask, self._stop, latest=False)
         limits = self._settings.filesets
         contents.check(manifest, limits.max_total_size, limits.max_file_count)
         seen.strategy = strategies.chosen(manifest, limits)
-        strategies.check(seen.strategy, manifest.platform_base_url)
-        known = self._existing(manifest)
+        known = self._known.fileset(manifest)
         if seen.strategy in strategies.MIRRORED:
             return self._mirrored(manifest, known, seen)
         if known:
             seen.manifest = replace(manifest, files=known)
             return "success-existing"
         self._capture(manifest, seen)
-        return _status_of(seen)
+        return status_of(seen)
 
-    def _mirrored(self, manifest: Manifest, known: tuple[ManifestFile, ...] | None, seen: _Seen) -> str:
+    def _mirrored(self, manifest: Manifest, known: tuple[ManifestFile, ...] | None, seen: Seen) -> str:
         """The status of a fileset that is to be an item on archive.org; filed files are not downloaded again."""
         mirror = Mirror(self._settings.filesets, self._client, self._content, manifest)
         if mirror.has_all():
@@ -153,26 +135,41 @@ class Ingests:
             url, named = manifest.platform_base_url, " and ".join(KEYS)
             message = f"{url} is to be mirrored to the archive.org item {mirror.item}; set {named} in the environment"
             raise FilesetError("no-strategy-helper", message, url=url)
-        if known:
+        meta = self._known.bundle(manifest)
+        if known and (meta or seen.strategy not in strategies.BUNDLED):
             seen.manifest = replace(manifest, files=known)
             seen.files = [filed_before(self._content, file) for file in known]
         else:
             self._capture(manifest, seen)
-        status = _status_of(seen)
+        status = status_of(seen)
         if status.startswith("success") and self._key and not manifest.archiveorg_item_name:
             assert seen.manifest is not None
-            mirror.put(seen.manifest.files, self._key)
+            meta = seen.bundle.body.file_meta() if seen.bundle else meta
+            as_one = (mirror.bundle_file(meta),) if meta and seen.strategy in strategies.BUNDLED else None
+            mirror.put(as_one or seen.manifest.files, self._key)
         return status
 
-    def _capture(self, manifest: Manifest, seen: _Seen) -> None:
-        """Download all files."""
+    def _capture(self, manifest: Manifest, seen: Seen) -> None:
+        """Download all files, or the bundle that they are in; those whose checksum is known are filed already."""
+        if seen.strategy in strategies.BUNDLED:
+            bundle = bundles.opened(self._client, self._content, manifest, self._settings.wash, self._stop)
+            seen.bundle, seen.files = bundle, bundle.bodies
+            seen.manifest = replace(manifest, files=bundle.files)
+            return
         with ThreadPoolExecutor(self._client.parallel, "fileset") as threads:
-            one = partial(captured, self._client, self._content, check_stopping=lambda: None)
-            pairs = list(threads.map(one, manifest.files))
+            pairs = list(threads.map(self._captured, manifest.files))
         seen.manifest = replace(manifest, files=tuple(file for file, _ in pairs))
         seen.files = [kept for _, kept in pairs]
 
-    def _ask(self, seen: _Seen, url: str, accept: str) -> Answer:
+    def _captured(self, file: ManifestFile) -> tuple[ManifestFile, FiledBody | None]:
+        """A file; its bytes are not downloaded again where an earlier result has them by SHA-1 or SHA-256."""
+        known = self._known.find(file)
+        if known is not None:
+            kept = filed_before(self._content, known)
+            return as_captured(file, kept), kept
+        return captured(self._client, self._content, file, check_stopping=lambda: None)
+
+    def _ask(self, seen: Seen, url: str, accept: str) -> Answer:
         """A document, filed; the first one is the landing page."""
         try:
             fetched = self._client.get(url, limits=LIMITS, accept=accept, into=self._content.incoming)
@@ -185,53 +182,8 @@ class Ingests:
                 raise FilesetError(EMPTY, f"the landing page {url} is empty", url=url)
         return answer_of(url, replace(fetched, path=kept.path))
 
-    def _existing(self, manifest: Manifest) -> tuple[ManifestFile, ...] | None:
-        """The files of an earlier result, where it had the very same, with checksums, and all are still there."""
-        path = self._folder / RESULTS
-        if not path.is_file() or not all(file.hashes for file in manifest.files):
-            return None
-        wanted = [(file.path, file.size, file.hashes[0]) for file in manifest.files]
-        with path.open(encoding="utf-8") as lines:
-            for line in lines:
-                result = json.loads(line)
-                named = result.get("platform_name"), result.get("platform_domain"), result.get("platform_id")
-                if named != (manifest.platform_name, manifest.platform_domain, manifest.platform_id):
-                    continue
-                files = tuple(ManifestFile(**item) for item in result["manifest"] or ())
-                same = [(f.path, f.size, h) for f in files for h in f.hashes if (f.path, f.size, h) in wanted]
-                there = all(f.status == EXISTS and f.sha256 and self._content.holds(f.sha256) for f in files)
-                if there and len(files) == len(wanted) == len(same):
-                    return files
-        return None
-
-    def _results(self, request: Mapping[str, Any], status: str, seen: _Seen, began: datetime) -> Iterator[Result]:
-        manifest, folder = seen.manifest, Layout(self._folder).warc
-        result: Result = {
-            "hit": status.startswith("success"),
-            "status": status,
-            "request": dict(request),
-            "terminal": seen.landing.terminal() if seen.landing else None,
-            "file_meta": seen.landing.file_meta() if seen.landing else None,
-            **cdx_of(folder, seen.landing, began),
-            "html_biblio": _biblio(manifest) if manifest else None,
-            "manifest": [asdict(file) for file in manifest.files] if manifest else None,
-            "platform_name": manifest.platform_name if manifest else None,
-            "platform_domain": manifest.platform_domain if manifest else None,
-            "platform_id": manifest.platform_id if manifest else None,
-            "platform_base_url": manifest.platform_base_url if manifest else None,
-            "ingest_strategy": seen.strategy,
-            "file_count": len(manifest.files) if manifest else None,
-            "total_size": manifest.total_size if manifest else None,
-        }
-        if manifest and seen.strategy in strategies.MIRRORED:
-            result["archiveorg_item_name"] = item_of(manifest)
-        single = seen.files[0] if status == "success-file" and seen.files else None
-        if single is None:
-            yield result
-            return
-        file = {"file_meta": single.file_meta(), "terminal": single.terminal(), **cdx_of(folder, single, began)}
-        yield result | {"fileset_file": file}
-        yield {"hit": True, "status": "success", "request": {**request, "ingest_type": "dataset-file"}, **file}
+    def _results(self, request: Mapping[str, Any], status: str, seen: Seen, began: datetime) -> Iterator[Result]:
+        return results_of(request, Ended(status, seen, Layout(self._folder).warc, began))
 
 
 @contextmanager
@@ -269,26 +221,3 @@ def read_request(line: str) -> dict[str, Any]:
     if not isinstance(url, str) or urlsplit(url).scheme not in ("http", "https"):
         raise FilesetError("bad-request", f"a request needs a base_url of http or https: {line.strip()[:_SHOWN]}")
     return {"ingest_type": "dataset", **said, "base_url": url}
-
-
-def _status_of(seen: _Seen) -> str:
-    """What came of all files: the status of the first that is not as the manifest says, else success."""
-    assert seen.manifest is not None
-    bad = next((file.status for file in seen.manifest.files if file.status != EXISTS), None)
-    if bad is not None:
-        return bad
-    if seen.strategy not in strategies.SINGLE:
-        return "success"
-    single = seen.files[0] if seen.files else None
-    return "success-file" if single and single.capture.length else EMPTY
-
-
-def _biblio(manifest: Manifest) -> dict[str, Any]:
-    return {
-        "title": manifest.title,
-        "contrib_names": list(manifest.creators),
-        "doi": manifest.doi,
-        "license": manifest.licence,
-        "release_date": manifest.released,
-        "version": manifest.version,
-    }

@@ -15,7 +15,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from harvest.archive.content import ContentStore
 from harvest.config.settings import FilesetSettings
@@ -33,6 +33,9 @@ ERROR: Final = "archiveorg-error"
 
 _NAME: Final = 100
 """Characters of the name of an item. Source: IAS3, "Identifiers"."""
+
+_ENDINGS: Final = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar", ".7z")
+"""Endings of bundles that are no ZIP files."""
 
 _NOT_IN_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -63,6 +66,13 @@ def item_of(manifest: Manifest) -> str:
     return f"{name[: _NAME - 13]}-{digest}".lstrip("-")
 
 
+def bundle_path(manifest: Manifest) -> str:
+    """The name of a bundle in the item."""
+    url = manifest.web_bundle_url or ""
+    ending = next((end for end in _ENDINGS if urlsplit(url).path.endswith(end)), ".zip")
+    return _NOT_IN_NAME.sub("-", manifest.platform_id or manifest.platform_name) + ending
+
+
 class Mirror:
     """One item, and what is to be in it."""
 
@@ -77,6 +87,11 @@ class Mirror:
         """Whether the item has every file, by size and a checksum that the platform gives."""
         listed = self._listed()
         return all(_is_there(file, listed) for file in self._manifest.files)
+
+    def bundle_file(self, meta: Mapping[str, Any]) -> ManifestFile:
+        """The bundle as the file of the item that it becomes, by its size and checksums."""
+        sums = (meta[f"{name}hex"] for name in ("md5", "sha1", "sha256"))
+        return ManifestFile(bundle_path(self._manifest), meta["size_bytes"], *sums)
 
     def put(self, files: tuple[ManifestFile, ...], key: str) -> None:
         """

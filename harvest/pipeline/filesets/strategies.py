@@ -12,15 +12,17 @@ from __future__ import annotations
 from typing import Final
 
 from harvest.config.settings import FilesetSettings
-from harvest.errors import FilesetError
 from harvest.model import Manifest
 
 WEB_FILE: Final = "web-file"
 WEB_FILESET: Final = "web-fileset"
 ITEM_FILE: Final = "archiveorg-file"
 ITEM_FILESET: Final = "archiveorg-fileset"
+WEB_BUNDLED: Final = "web-fileset-bundled"
+ITEM_BUNDLED: Final = "archiveorg-fileset-bundled"
 SINGLE: Final = (WEB_FILE, ITEM_FILE)
-MIRRORED: Final = (ITEM_FILE, ITEM_FILESET)
+BUNDLED: Final = (WEB_BUNDLED, ITEM_BUNDLED)
+MIRRORED: Final = (ITEM_FILE, ITEM_FILESET, ITEM_BUNDLED)
 
 
 def chosen(manifest: Manifest, limits: FilesetSettings) -> str:
@@ -33,18 +35,7 @@ def chosen(manifest: Manifest, limits: FilesetSettings) -> str:
     is_small = largest < limits.preferred_file_size
     if len(manifest.files) == 1:
         return WEB_FILE if is_small else ITEM_FILE
-    fileset = WEB_FILESET if is_small and manifest.total_size < limits.max_total_size else ITEM_FILESET
-    lacking = any(file.platform_url is None for file in manifest.files)
-    return f"{fileset}-bundled" if lacking and manifest.web_bundle_url else fileset
-
-
-def check(strategy: str, url: str) -> None:
-    """
-    Return for a strategy that this version carries out.
-
-    Raises:
-        FilesetError: It does not: no-strategy-helper.
-    """
-    if strategy not in (WEB_FILE, WEB_FILESET, *MIRRORED):
-        message = f"{url} would be captured by {strategy}, which this version does not carry out"
-        raise FilesetError("no-strategy-helper", message, url=url)
+    on_web = is_small and manifest.total_size < limits.max_total_size
+    if manifest.web_bundle_url and any(file.platform_url is None for file in manifest.files):
+        return WEB_BUNDLED if on_web else ITEM_BUNDLED
+    return WEB_FILESET if on_web else ITEM_FILESET
