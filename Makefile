@@ -40,7 +40,7 @@ $(PYTHON) requirements/machine.py
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help machine test-machine demo run setup test test-fast test-long bench lint format docs screenshots lock test-engines build install clean
+.PHONY: help machine test-machine demo run setup test test-fast test-long bench lint format docs screenshots lock test-engines bench-engines build install clean
 
 help:  ## Say what each target does.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -75,6 +75,9 @@ test-engines: $(VENV)/.dev $(PAGE) $(FUSEKI)  ## Run the tests of the store on a
 
 bench: $(VENV)/.dev $(PAGE)  ## Set up, then measure speed and memory.
 	$(BIN)/python -m bench
+
+bench-engines: $(VENV)/.dev $(PAGE)  ## Set up, then measure the store on an engine.
+	$(BIN)/python -m bench --only engine
 
 lint: $(VENV)/.dev  ## Check style, format, types and import rules.
 	$(BIN)/ruff check

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
 from bench.errors import BenchError, Disagreement
 from bench.measure import Sample, clocked
+from harvest.config.engine import EngineSettings
 from harvest.config.settings import HttpSettings, Settings
 from harvest.model import Outcome
 from harvest.pipeline import Harvester, now_utc, opened
@@ -70,9 +71,22 @@ class Instance:
 
 
 @contextmanager
-def instance(folder: Path, providers: dict[str, str], clock: Callable[[], datetime] = now_utc) -> Iterator[Instance]:
-    """An instance in `folder` with providers, each registered by the URL of its VoID file; closed with the block."""
-    settings = settings_in(folder)
+def instance(
+    folder: Path,
+    providers: dict[str, str],
+    clock: Callable[[], datetime] = now_utc,
+    store: EngineSettings | None = None,
+) -> Iterator[Instance]:
+    """
+    An instance in `folder` with providers, each registered by the URL of its VoID file; closed with the block.
+
+    Args:
+        folder: Made where it is not there.
+        providers: URLs by name.
+        clock: The time now (aware, UTC).
+        store: The engine that is its store; None for the embedded one.
+    """
+    settings = replace(settings_in(folder), store=store)
     folder.mkdir(parents=True, exist_ok=True)
     settings.registry.write_text("".join(f"{name}:\n  void: {url}\n" for name, url in providers.items()))
     # A running instance has the process that washing processes are forked from; here the first run would start it.

@@ -22,7 +22,7 @@ from harvest.model import Document, Snapshot
 from harvest.revise import lines
 from harvest.wash import process
 from harvest.wash.canonical import Washed, wash
-from sparql.store.base import StoreChange
+from sparql.store.base import Store, StoreChange
 from sparql.store.embedded import EmbeddedStore
 from sparql.store.generations import Generations
 
@@ -40,7 +40,7 @@ class Twin:
 
     def __init__(self, folder: Path, name: str, client: Client) -> None:
         settings = settings_in(folder)
-        self.store = EmbeddedStore(folder / "store")
+        self.store: Store = EmbeddedStore(folder / "store")
         self.graph = settings.graph(name)
         self._generations = Generations(folder / "store")
         self._memory = settings.wash.memory

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from bench.cases import (
     again,
     capture,
+    engine,
     exports,
     files,
     follow,
@@ -33,6 +34,7 @@ CASES: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "import": imports.run,
     "again": again.run,
     "partial": partials.run,
+    "engine": engine.run,
     "export": exports.run,
     "capture": capture.run,
     "list": lists.run,
@@ -51,8 +53,8 @@ CASES: dict[str, Callable[[Ground], Iterator[Row]]] = {
 }
 """By the name that `--only` takes."""
 
-OTHERWISE_LEFT_OUT = ("load", "soak")
-"""Measured where `--only` or, of the first, `--load` asks for it: they take long, and say little about speed."""
+OTHERWISE_LEFT_OUT = ("engine", "load", "soak")
+"""Measured where `--only` or, for `load`, `--load` asks for it: they take long."""
 
 
 class Failed(Row):
