@@ -31,6 +31,7 @@ class ProviderServer(ThreadingHTTPServer):
         caching: Cache-Control headers, by path.
         requests: (path, status) of every answer, in order, but for a robots.txt that there is none of.
         gate: Cleared, every request waits until it is set.
+        gates: As `gate`, for single paths.
     """
 
     daemon_threads = True
@@ -42,6 +43,7 @@ class ProviderServer(ThreadingHTTPServer):
         self.links: dict[str, str] = {}
         self.caching: dict[str, str] = {}
         self.requests: list[tuple[str, int]] = []
+        self.gates: dict[str, threading.Event] = {}
         self.gate = threading.Event()
         self.gate.set()
 
@@ -78,6 +80,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.gate.wait(30)
+        if self.path in self.server.gates:
+            self.server.gates[self.path].wait(300)
         page = self.server.pages.get(self.path, Page(b"not here", "text/plain", 404))
         tag = '"' + hashlib.sha256(page.body).hexdigest()[:16] + '"'
         status = 304 if page.status == 200 and self.headers.get("If-None-Match") == tag else page.status

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, replace
-from typing import Final
 
 from harvest.ledger import Ledger
-from harvest.model import About, Capture, ManifestFile, Provider, Source
+from harvest.model import EXISTS, About, Capture, ManifestFile, Provider, Source
 from harvest.model.seeds import public
 from sparql.reports import IngestReport, ManifestFileReport
-
-EXISTS: Final = "exists"
-"""The status of a file whose bytes are filed, of the size and with the checksums of the manifest."""
 
 
 def ingest_report(ledger: Ledger, provider: Provider | None) -> IngestReport | None:
@@ -74,7 +70,9 @@ def _terminal(page: Capture) -> dict[str, object]:
 
 def _filed(ledger: Ledger, file: ManifestFile) -> ManifestFile:
     """A file of a manifest, with where and when its bytes were had, if they are filed."""
-    last = _last(ledger, file.platform_url) if file.platform_url and file.status is None else None
+    if file.status == EXISTS and file.sha256:
+        return file
+    last = _last(ledger, file.platform_url) if file.platform_url and file.status in (None, EXISTS) else None
     if last is None or last.digest is None or file.size not in (None, last.length):
         return file
     if file.sha256 not in (None, last.digest):

@@ -108,6 +108,11 @@ class Descriptions:
             values = (validators.etag, validators.last_modified, name)
             db.execute("UPDATE provider SET etag = ?, last_modified = ? WHERE name = ?", values)
 
+    def set_findings(self, name: str, findings: tuple[Finding, ...]) -> None:
+        """Put these findings in the place of those of a provider's description."""
+        with self.database.transaction() as db:
+            set_findings(db, name, findings)
+
     def file(self, name: str, read: Described | None, now: datetime, decided: Decided = NOTHING_DUE) -> tuple[int, ...]:
         """
         File what a description says together with what is to be harvested for it; returns the new announcements.

@@ -7,13 +7,17 @@ Source: fileset ingest document, "New SQL Tables"; the columns that its checks n
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
 from harvest.ledger.database import Database
 from harvest.ledger.records import moment, stamp
-from harvest.model import Manifest, ManifestFile
+from harvest.model import EXISTS, Manifest, ManifestFile
+
+FAILURE: Final = ("error", "status_code")
+"""What `extra` of a file has of why it could not be had."""
 
 DATASET: Final = "dataset"
 """The ingest type of landing pages."""
@@ -65,7 +69,8 @@ class Filesets:
 
         `came` is status and strategy.
         """
-        values = _values(base_url, manifest, *came)
+        before = self.at(base_url)
+        values = _values(base_url, replace(manifest, files=_kept(manifest.files, before)), *came)
         names = ", ".join(values)
         known = self.database.row(
             f"SELECT {names} FROM ingest_fileset_platform WHERE ingest_type = ? AND base_url = ?", DATASET, base_url
@@ -90,6 +95,27 @@ class Filesets:
             sql = f"UPDATE ingest_fileset_platform SET hit = 0, status = ?, updated = ? WHERE {same}"
             self.database.write(sql, status, stamp(now), DATASET, base_url, status)
 
+    def came(self, base_url: str, asked: ManifestFile, came: ManifestFile, now: datetime) -> bool:
+        """
+        File what came of a file of a manifest; False where that is what is filed.
+
+        Nothing is filed where another look found another manifest meanwhile, in which the file is not `asked` any more.
+        """
+        if came == asked:
+            return False
+        where = "ingest_type = ? AND base_url = ?"
+        with self.database.transaction() as db:
+            row = db.execute(
+                f"SELECT manifest FROM ingest_fileset_platform WHERE {where}", (DATASET, base_url)
+            ).fetchone()
+            files = _load(row["manifest"]) if row else ()
+            if asked not in files:
+                return False
+            text = _dump(came if file == asked else file for file in files)
+            sql = f"UPDATE ingest_fileset_platform SET manifest = ?, updated = ? WHERE {where}"
+            db.execute(sql, (text, stamp(now), DATASET, base_url))
+        return True
+
     def at(self, base_url: str) -> FilesetRecord | None:
         """What was found at a landing page, or None."""
         sql = "SELECT * FROM ingest_fileset_platform WHERE ingest_type = ? AND base_url = ?"
@@ -110,7 +136,7 @@ class Filesets:
             row["total_size"],
             row["file_count"],
             row["archiveorg_item_name"],
-            tuple(ManifestFile(**item) for item in json.loads(row["manifest"])),
+            _load(row["manifest"]),
         )
 
 
@@ -128,5 +154,38 @@ def _values(base_url: str, manifest: Manifest, status: str, strategy: str) -> di
         "file_count": len(manifest.files),
         "archiveorg_item_name": manifest.archiveorg_item_name,
         "web_bundle_url": manifest.web_bundle_url,
-        "manifest": json.dumps([asdict(file) for file in manifest.files]),
+        "manifest": _dump(manifest.files),
     }
+
+
+def _dump(files: Iterable[ManifestFile]) -> str:
+    return json.dumps([asdict(file) for file in files])
+
+
+def _load(text: str) -> tuple[ManifestFile, ...]:
+    return tuple(ManifestFile(**item) for item in json.loads(text))
+
+
+def _kept(files: Iterable[ManifestFile], before: FilesetRecord | None) -> tuple[ManifestFile, ...]:
+    """The files of a manifest, those with what came of them before that are the same in the one before."""
+    known = {file.path: file for file in before.manifest} if before else {}
+    return tuple(_as_before(file, known.get(file.path)) for file in files)
+
+
+def _as_before(file: ManifestFile, before: ManifestFile | None) -> ManifestFile:
+    """A file with what came of it, where it is the same: by size and checksums, or address where it has none."""
+    if before is None or before.status is None or file.status is not None or file.size != before.size:
+        return file
+    moved = file.platform_url != before.platform_url
+    if not set(file.hashes) <= set(before.hashes) or (moved and not (file.hashes and before.status == EXISTS)):
+        return file
+    if not file.hashes and before.hashes:  # checksums that are no longer said
+        return file
+    return replace(
+        file,
+        status=before.status,
+        sha256=file.sha256 or before.sha256,
+        extra={**file.extra, **{name: before.extra[name] for name in FAILURE if name in before.extra}},
+        terminal_url=before.terminal_url,
+        terminal_dt=before.terminal_dt,
+    )

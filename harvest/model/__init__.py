@@ -7,7 +7,7 @@ What flows through the platform, as frozen values without behaviour.
 
 from harvest.model.downloads import CrawlLog, Download, Note
 from harvest.model.exchanges import Capture, Hop, Validators, WireExchange
-from harvest.model.filesets import Manifest, ManifestFile
+from harvest.model.filesets import EXISTS, Manifest, ManifestFile
 from harvest.model.harvests import (
     AHEAD,
     About,
@@ -29,6 +29,7 @@ from harvest.model.washing import RULES, Content, Document, Part, Problem, Snaps
 
 __all__ = [
     "AHEAD",
+    "EXISTS",
     "RULES",
     "About",
     "Announcement",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+
+EXISTS: Final = "exists"
+"""The status of a file whose bytes are filed, and as the manifest says."""
 
 
 @dataclass(frozen=True, slots=True)

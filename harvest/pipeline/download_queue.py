@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -28,6 +28,9 @@ Announcements that are downloaded at once, those included that wait for `http.pa
 A host has more of them than `http.per_host` allows to be asked at once, as it may redirect them to others.
 """
 
+OTHERS: Final = "files that are no RDF"
+"""In place of the host of such files: all providers together have `per_host` at once, dumps the other threads."""
+
 Listener = Callable[[str], object]
 """Called with the name of a provider of which something was downloaded, or could not be."""
 
@@ -36,7 +39,11 @@ class DownloadQueue:
     """Downloads that run and wait; safe to use from several threads."""
 
     def __init__(
-        self, instance: Instance, fetch: Callable[[Announcement], Finding | None], watch: Callable[[str], Watching]
+        self,
+        instance: Instance,
+        fetch: Callable[[Announcement], Finding | None],
+        watch: Callable[[str], Watching],
+        store_files: Callable[[str], None],
     ) -> None:
         """
         Nothing runs yet.
@@ -45,10 +52,12 @@ class DownloadQueue:
             instance: The tools.
             fetch: Downloads an announcement; returns what went wrong, or None.
             watch: Asks for the dumps of a provider that no date covers.
+            store_files: Archives the files of a provider that are no RDF.
         """
         self._instance = instance
         self._fetch = fetch
         self._watch = watch
+        self._store_files = store_files
         self._guard = threading.Lock()
         self._running: dict[int | str, Future[Any]] = {}
         self._listeners: list[Listener] = []
@@ -68,6 +77,17 @@ class DownloadQueue:
         """Begin to ask for the dumps of a provider that no date covers, unless they are asked for now."""
         with self._guard:
             return self._begun(name, name, name, partial(self._watch, name))
+
+    def store_files(self, name: str) -> Future[None]:
+        """Begin to archive the files of a provider that are no RDF, unless that goes on."""
+        with self._guard:
+            return self._begun(f"{OTHERS} {name}", OTHERS, name, partial(self._store_files, name))
+
+    def finish_files(self) -> None:
+        """Return when the files that are no RDF are archived whose turn has begun, or the instance stops."""
+        with self._guard:
+            begun = [future for key, future in self._running.items() if str(key).startswith(OTHERS)]
+        wait(begun)
 
     def _begun(self, key: int | str, host: str, name: str, work: Callable[[], T]) -> Future[T]:
         if key not in self._running:

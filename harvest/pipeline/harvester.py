@@ -15,6 +15,7 @@ from harvest.ledger import Waiting
 from harvest.model import Announcement, Finding, Outcome, Provider
 from harvest.pipeline.download_queue import DownloadQueue
 from harvest.pipeline.exporting import export
+from harvest.pipeline.filesets import others
 from harvest.pipeline.forget import forget
 from harvest.pipeline.harvest.harvest import harvest
 from harvest.pipeline.harvest.look import Look, look
@@ -50,7 +51,7 @@ class Harvester:
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
-        self.downloads = DownloadQueue(instance, self.fetch, self.watch)
+        self.downloads = DownloadQueue(instance, self.fetch, self.watch, self.store_files)
         self.maintenance = Maintenance(instance, self._alone)
         self.seeding = Seeding(instance)
         self.writing = Writing(instance, self._alone, self.work)
@@ -101,6 +102,16 @@ class Harvester:
     def is_watched(self, name: str) -> bool:
         """Whether there are dumps of a provider to be asked for by `watch`."""
         return self.instance.ledger.watches.are_due(name, self.instance.clock())
+
+    def has_others(self, name: str) -> bool:
+        """Whether files of a provider that are no RDF are to be asked for by `store_files`, after a look."""
+        return others.are_due(self.instance, self.provider(name))
+
+    def store_files(self, name: str) -> None:
+        """Archive the files of a provider's fileset that are no RDF; no harvest waits for them."""
+        with filing_trouble(self.instance, name), self._alone(f"files of {name}"), self.instance.crawl.working():
+            if others.store_files(self.instance, self.provider(name)):
+                write_run(self.instance, name)
 
     def watch(self, name: str) -> Watching:
         """Ask for the dumps of a provider that no date covers, and announce those that are other bytes."""

@@ -140,6 +140,8 @@ class Round:
         if not forced and self._harvester.is_watched(name):
             self._expect(name, self._harvester.downloads.watch(name), self._watched)
         self._go_on(name)
+        if self._harvester.has_others(name):
+            self._harvester.downloads.store_files(name)
 
     def _watched(self, name: str, watching: Watching) -> None:
         self.unanswered[name] = watching.failed

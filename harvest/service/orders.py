@@ -72,7 +72,9 @@ def carry_out(settings: Settings, command: str, names: Sequence[str], on_step: C
         try:
             opening = opened(settings, on_step=on_step, renew=command == "rebuild")
             with opening as instance, closing(Harvester(instance)) as harvester:
-                return execute(harvester, command, names)
+                done = execute(harvester, command, names)
+                harvester.downloads.finish_files()  # where the instance goes on, nobody waits for them
+                return done
         except BusyError:
             answer = _handed_over(settings, command, names, on_step)
             if answer is not None:

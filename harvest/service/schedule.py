@@ -188,6 +188,8 @@ class Scheduler:
         self._send(name)
         if self.harvester.is_watched(name):
             self.harvester.downloads.watch(name)
+        if self.harvester.has_others(name):
+            self.harvester.downloads.store_files(name)
 
     def _send(self, name: str) -> None:
         """Download what a provider has announced, and let a worker harvest what is downloaded."""

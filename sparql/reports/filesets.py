@@ -19,7 +19,7 @@ class ManifestFileReport:
         sha256: 64 hex digits, or None.
         mimetype: As the platform has it, or None.
         extra: What else the platform says.
-        status: exists where its bytes are filed, unsafe-path, or None.
+        status: exists where the bytes of the manifest are filed, else why not; None before they are asked for.
         platform_url: Where its bytes are, or None.
         terminal_url: Where they were in the end, or None.
         terminal_dt: When they came, 14 digits, or None.

@@ -31,11 +31,19 @@ def is_rdf(file: ManifestFile) -> bool:
     return bare not in NOT_RDF and bare != "xml" and by_extension(f"a.{bare}") is not None
 
 
-def dumps_of(manifest: Manifest) -> tuple[ManifestFile, ...]:
+def dumps_of(files: tuple[ManifestFile, ...]) -> tuple[ManifestFile, ...]:
     """The files that are harvested: those that are RDF, or where none is, the archives, which are looked into."""
-    usable = [file for file in manifest.files if file.platform_url and file.status != UNSAFE]
+    usable = [file for file in files if file.platform_url and file.status != UNSAFE]
     rdf = tuple(file for file in usable if is_rdf(file))
     return rdf or tuple(file for file in usable if extension(file.path) in _ARCHIVES)
+
+
+def others_of(files: tuple[ManifestFile, ...]) -> tuple[ManifestFile, ...]:
+    """The files that are archived, and not harvested."""
+    harvested = {file.platform_url for file in dumps_of(files)}
+    return tuple(
+        file for file in files if file.platform_url and file.status != UNSAFE and file.platform_url not in harvested
+    )
 
 
 def check(manifest: Manifest, max_total_size: int, max_file_count: int) -> None:
@@ -63,7 +71,7 @@ def describe(manifest: Manifest, url: str) -> Description:
     Raises:
         FilesetError: It has no file that may be RDF: no-rdf.
     """
-    chosen = dumps_of(manifest)
+    chosen = dumps_of(manifest.files)
     if not chosen:
         named = ", ".join(file.path for file in manifest.files[:NAMED])
         message = f"none of the {len(manifest.files):,} files of {manifest.platform_base_url} is RDF: {named}"
@@ -94,7 +102,7 @@ def _findings(manifest: Manifest, chosen: int) -> Iterator[Finding]:
             yield Finding(UNSAFE, message, file.platform_url or page)
     unsafe = sum(file.status == UNSAFE for file in manifest.files)
     if others := len(manifest.files) - chosen - unsafe:
-        message = f"{others:,} of the {len(manifest.files):,} files of {page} are listed, not RDF"
+        message = f"{others:,} of the {len(manifest.files):,} files of {page} are no RDF: archived, not imported"
         yield Finding("not-rdf", message, page)
 
 

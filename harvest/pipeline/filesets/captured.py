@@ -14,10 +14,7 @@ from harvest.archive.warc.cdx import REVISIT, CdxLine, read_lines
 from harvest.discover.platforms.paths import UNSAFE
 from harvest.errors import BodyTooLargeError, FetchError, StatusError
 from harvest.fetch.client import Client, Fetched
-from harvest.model import Capture, ManifestFile
-
-EXISTS: Final = "exists"
-"""The status of a file that is filed, and as the manifest says."""
+from harvest.model import EXISTS, Capture, ManifestFile
 
 BAD_STATUS: Final = "terminal-bad-status"
 TOO_LARGE: Final = "body-too-large"
@@ -108,7 +105,7 @@ def as_captured(file: ManifestFile, kept: FiledBody) -> ManifestFile:
     """A file of a manifest with what its bytes are, and whether they are as the manifest says."""
     return replace(
         file,
-        status=_status(file, kept),
+        status=status_of(file, kept),
         size=kept.capture.length if file.size is None else file.size,
         md5=file.md5 or kept.digests["md5"],
         sha1=file.sha1 or kept.digests["sha1"],
@@ -119,7 +116,8 @@ def as_captured(file: ManifestFile, kept: FiledBody) -> ManifestFile:
     )
 
 
-def _status(file: ManifestFile, kept: FiledBody) -> str:
+def status_of(file: ManifestFile, kept: FiledBody) -> str:
+    """Whether filed bytes are those of the manifest: exists, or what is different."""
     if file.size is not None and file.size != kept.capture.length:
         return "mismatch-size"
     for name, digest in file.hashes:

@@ -30,12 +30,11 @@ from harvest.discover.platforms import contents
 from harvest.discover.platforms.platform import Answer
 from harvest.errors import FetchError, FilesetError, StatusError
 from harvest.fetch.client import Client, now_utc, user_agent
-from harvest.model import Layout, Manifest, ManifestFile
+from harvest.model import EXISTS, Layout, Manifest, ManifestFile
 from harvest.pipeline.filesets import bundles, strategies
 from harvest.pipeline.filesets.captured import (
     BAD_STATUS,
     EMPTY,
-    EXISTS,
     FiledBody,
     as_captured,
     captured,

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harvest.archive.content import ContentStore
-from harvest.model import Manifest, ManifestFile
-from harvest.pipeline.filesets.captured import EXISTS
+from harvest.model import EXISTS, Manifest, ManifestFile
 
 _STRONG: Final = ("sha1", "sha256")
 """Checksums by which a file is taken for one that is filed; MD5 is too easily made alike."""

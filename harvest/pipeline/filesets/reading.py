@@ -21,6 +21,7 @@ from harvest.errors import FilesetError, StatusError
 from harvest.fetch.client import Client, Fetched
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import Capture, Description, Limits, Manifest, Provider, Validators
+from harvest.pipeline.filesets.others import findings_of
 from harvest.pipeline.filesets.strategies import chosen
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.metadata import write_run
@@ -178,7 +179,8 @@ def _described(instance: Instance, provider: Provider, manifest: Manifest) -> De
         raise
     if _file(instance, provider, manifest, "success"):
         write_run(instance, provider.name)
-    return description
+    found = instance.ledger.filesets.at(provider.url)
+    return replace(description, findings=(*description.findings, *findings_of(found.manifest if found else ())))
 
 
 def _file(instance: Instance, provider: Provider, manifest: Manifest, status: str) -> bool:

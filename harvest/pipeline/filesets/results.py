@@ -12,10 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from harvest.model import Manifest
+from harvest.model import EXISTS, Manifest
 from harvest.pipeline.filesets import strategies
 from harvest.pipeline.filesets.bundles import Bundle
-from harvest.pipeline.filesets.captured import EMPTY, EXISTS, FiledBody, cdx_of
+from harvest.pipeline.filesets.captured import EMPTY, FiledBody, cdx_of
 from harvest.pipeline.filesets.mirror import bundle_path, item_of
 
 Result = dict[str, Any]
