@@ -215,7 +215,7 @@ def test_the_demo_plays_to_its_end() -> None:
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert result.returncode == 0, result.stderr
@@ -225,5 +225,7 @@ def test_the_demo_plays_to_its_end() -> None:
     ]  # fmt: skip
     assert "line 53" in told and "harvest approve fleet" in told
     assert len(re.findall("^ok ", told, re.MULTILINE)) == 6
+    assert re.findall("^  exists  ([a-z.]+), ", told, re.MULTILINE) == ["crew.ttl", "voyages.csv"]
+    assert "  Tomasz Ferreira, Calypso II" in told
     folder = re.search(r"instance in\s+(\S+)\. Starting", told)
     assert folder is not None and not Path(folder.group(1)).exists()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
 import pytest
 from pyoxigraph import RdfFormat, parse
+from rich.console import Console
 
+from harvest.archive.content import ContentStore
+from harvest.cli import demo_repository
 from harvest.cli import query as ask
 from harvest.cli.demo import QUERIES, _settings
 from harvest.cli.demo_provider import fleet, releases
@@ -58,3 +62,19 @@ def test_the_first_example_asks_for_ships(played: Settings) -> None:
 def test_the_examples_stand_in_the_package() -> None:
     """Below `harvest`, of which the wheel holds every file (tests/test_packaging.py)."""
     assert QUERIES.parent == Path(ask.__file__).parent
+
+
+def test_a_dataset_in_a_repository_comes_from_its_registry_entry_to_sparql(
+    played: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """RDF in a graph, the table beside it in the archive, and a query over this provider and the fleet."""
+    demo_repository.play(played, Console(soft_wrap=True))
+    printed = capsys.readouterr().out
+    assert "crew: {dataset: http://127.0.0.1:" in printed
+    assert "Cite as: Okafor, Ada (2024). The captains of the fleet. Version 1.0" in printed
+    assert f"exists  voyages.csv, {len(demo_repository.VOYAGES)} bytes, text/csv" in printed
+    assert "version 1 of a graph, 9 triples" in printed
+    captains = ["  Grace Adeyemi, Albatross", "  Ines Halvorsen, Endurance", "  Tomasz Ferreira, Calypso II"]
+    assert printed.splitlines()[-3:] == captains
+    table = hashlib.sha256(demo_repository.VOYAGES.encode()).hexdigest()
+    assert ContentStore(played.layout.content).path(table).read_text() == demo_repository.VOYAGES

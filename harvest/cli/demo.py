@@ -18,6 +18,7 @@ import yaml
 from rich.console import Console
 
 from harvest.catalog.instance import InstanceCatalog
+from harvest.cli import demo_repository
 from harvest.cli import output as show
 from harvest.cli.demo_provider import FleetServer, fleet, releases
 from harvest.config.loader import load_settings
@@ -43,7 +44,9 @@ WAIT_S = 60.0
 
 def demo(seconds: float | None, port: int) -> None:
     """
-    Play the demo: five releases, one approval, one query; then serve until Ctrl-C, or until `seconds` are over.
+    Play the demo: five releases, one approval, a dataset in a repository, a query.
+
+    Then serve until Ctrl-C, or until `seconds` are over.
 
     Raises:
         HarvestError: The port is taken, or the demo did not go as it should.
@@ -66,6 +69,7 @@ def _settings(folder: Path, provider: FleetServer, port: int) -> Settings:
     shutil.copytree(QUERIES, folder / "queries")
     (folder / "registry.yaml").write_text(
         f"# Providers register here.\n{NAME}:\n  void: {provider.url}/void.ttl\n  removals: mirror\n"
+        + demo_repository.publish(provider)
     )
     values: dict[str, Any] = {
         "base_url": f"http://localhost:{port}",
@@ -89,6 +93,7 @@ def _addresses(settings: Settings) -> None:
         ("/", "the dashboard"),
         ("/sparql", "ask with SPARQL"),
         (f"/providers/{NAME}", "the provider: versions, findings, receipt"),
+        (f"/providers/{demo_repository.NAME}", "another one: a dataset in a repository"),
         ("/exports/", "N-Quads downloads"),
     ):
         OUT.print(f"  [bold]{base}{path}[/]  {what}")
@@ -109,6 +114,7 @@ def _play(settings: Settings, provider: FleetServer) -> None:
     if not answer["ok"]:
         raise HarvestError(f"approving failed: {answer}")
     _print_outcome(_outcome(reading, len(releases())))
+    demo_repository.play(settings, OUT)
     OUT.print("\nEvery version can be read, diffed and replayed:\n")
     show.history(reading.versions(NAME), [])
     _proven(settings)

@@ -25,6 +25,8 @@ NAMES = (
     "Thalassa", "Urania", "Vema", "Walther Herwig", "Xuelong",
 )  # fmt: skip
 
+TURTLE = "text/turtle"
+
 PREFIXES = """@prefix ship: <http://fleet.example/ship/> .
 @prefix fleet: <http://fleet.example/terms#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -89,7 +91,7 @@ class FleetServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self._lock = threading.Lock()
-        self._pages: dict[str, bytes] = {}
+        self._pages: dict[str, tuple[bytes, str]] = {}
         self._number = 0
 
     @property
@@ -103,13 +105,18 @@ class FleetServer(ThreadingHTTPServer):
             self._number += 1
             dump = f"/logbook-{self._number}.ttl"
             modified = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-            self._pages[dump] = release.dump.encode()
-            self._pages["/void.ttl"] = VOID.format(modified=modified, feature=release.feature, dump=dump).encode()
+            void = VOID.format(modified=modified, feature=release.feature, dump=dump)
+            self._pages |= {dump: (release.dump.encode(), TURTLE), "/void.ttl": (void.encode(), TURTLE)}
 
-    def page(self, path: str) -> bytes | None:
-        """The body of a page, or None."""
+    def put(self, path: str, body: bytes, media_type: str) -> None:
+        """Put up a page of another kind."""
         with self._lock:
-            return self._pages.get(path)
+            self._pages[path] = body, media_type
+
+    def page(self, path: str) -> tuple[bytes | None, str]:
+        """Body and media type of a page; no body where there is none."""
+        with self._lock:
+            return self._pages.get(path, (None, TURTLE))
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -117,13 +124,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer with a page, or with 304 to who has it."""
-        body = self.server.page(self.path)
+        body, media_type = self.server.page(self.path)
         tag = f'"{hashlib.sha256(body or b"").hexdigest()[:16]}"'
         fresh = body is not None and self.headers.get("If-None-Match") == tag
         self.send_response(404 if body is None else 304 if fresh else 200)
         self.send_header("ETag", tag)
         if body is not None and not fresh:
-            self.send_header("Content-Type", "text/turtle")
+            self.send_header("Content-Type", media_type)
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if body is not None and not fresh:
