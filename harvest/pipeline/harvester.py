@@ -105,7 +105,8 @@ class Harvester:
 
     def has_others(self, name: str) -> bool:
         """Whether files of a provider that are no RDF are to be asked for by `store_files`, after a look."""
-        return others.are_due(self.instance, self.provider(name))
+        provider = self.instance.roster.get(name)  # it may have left the registry since
+        return provider is not None and others.are_due(self.instance, provider)
 
     def store_files(self, name: str) -> None:
         """Archive the files of a provider's fileset that are no RDF; no harvest waits for them."""

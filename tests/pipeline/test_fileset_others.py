@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -159,6 +160,30 @@ def test_the_graph_does_not_wait_for_other_files(repository: TemporaryInstance, 
         provider.gates[TABLE].set()
     instance.harvester.downloads.finish_files()
     assert set(statuses(instance).values()) == {"exists"}
+
+
+def test_files_that_did_not_come_are_asked_for_after_the_next_start(
+    repository: TemporaryInstance, provider: ProviderServer
+) -> None:
+    """An instance that stops gives them up without a finding; what came before is not downloaded again."""
+    instance, page = repository, zenodo(provider, 7, {"b.csv": "5,6\n"} | FILES)
+    first = "/api/records/7/files/b.csv/content"
+    provider.gates[TABLE] = threading.Event()
+    instance.register(f"p:\n  dataset: {page}\n")
+    try:
+        Round(instance.harvester).run(["p"])
+        until = time.monotonic() + 60
+        while statuses(instance)["b.csv"] is None and time.monotonic() < until:
+            time.sleep(0.02)
+        instance.harvester.close()
+        instance.close()
+    finally:
+        provider.gates.pop(TABLE).set()
+    assert (statuses(instance)["b.csv"], statuses(instance)["c.csv"]) == ("exists", None)
+    assert [finding.kind for finding in instance.harvester.instance.ledger.findings("p")] == ["not-rdf"]
+    harvested(instance)
+    assert set(statuses(instance).values()) == {"exists"}
+    assert provider.asked(first) == [200]
 
 
 def test_what_has_no_size_is_limited_by_what_is_left(instance: TemporaryInstance, provider: ProviderServer) -> None:
