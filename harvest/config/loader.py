@@ -125,6 +125,7 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "schedule.export": duration(1, _YEAR),
     "schedule.status": duration(1, _YEAR),
     "store": engine,
+    "write": one_of("auto", "delta", "subjects"),
     "http.contact": text,
     "http.connect_s": duration(0.1, 3600),
     "http.read_s": duration(0.1, 86400),

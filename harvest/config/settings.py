@@ -232,6 +232,7 @@ class Settings:
         warc: Whether each exchange with a provider is written to WARC files, too.
         schedule: Seconds between runs.
         store: The engine that is the triple store; None for the embedded one.
+        write: How a version is written to the store: `auto`, `delta` or `subjects`.
         http: Fetching.
         guard: The shrink guard.
         wash: Limits of washing.
@@ -257,6 +258,7 @@ class Settings:
     warc: bool = False
     schedule: ScheduleSettings = ScheduleSettings()
     store: EngineSettings | None = None
+    write: str = "auto"
     http: HttpSettings = HttpSettings()
     guard: GuardSettings = GuardSettings()
     wash: WashSettings = WashSettings()

@@ -63,7 +63,7 @@ def test_steps_tell_what_they_did(
     assert did["wash"] == {"files": 1, "bytes": run.dumps[0].bytes, "triples": 2}
     assert {"added": 1, "removed": 1}.items() <= did["revise"].items()
     assert did["file-change"]["bytes"] > 0
-    assert did["load"] == {"triples": 2}
+    assert did["load"] == {"triples": 2, "written": "delta"}
     current = instance.harvester.instance.generations.current()
     assert current is not None
     assert did["publish"] == {"generation": current.number}

@@ -184,9 +184,9 @@ def finish(instance: Instance, version: VersionRecord, loadable: Loadable, progr
         progress.step("load")
         with ThreadPoolExecutor(1) as beside:
             statistics = beside.submit(counting(instance, version, loadable))
-            load(instance, version, loadable)
+            written = load(instance, version, loadable)
         instance.ledger.figures.put(version.provider, version.n, statistics.result())
-        progress.record(triples=version.triples)
+        progress.record(triples=version.triples, written=written)
         progress.step("describe")
         write_version(instance, version, announcement)
         progress.step("publish")

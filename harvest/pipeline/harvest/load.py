@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from harvest.errors import DamageError
 from harvest.ledger import VersionRecord
 from harvest.model import Delta, Finding
 from harvest.pipeline.instance import Instance
+from harvest.revise import lines
+from harvest.revise.lines import SortedFile
 from sparql.store.base import StoreChange
+
+DELTA: Final = "delta"
+SUBJECTS: Final = "subjects"
+"""Values of the setting `write`; `auto` is the delta, or a new store where that costs less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +33,41 @@ class Loadable:
     after: Path
 
 
-def load(instance: Instance, version: VersionRecord, loadable: Loadable) -> None:
-    """Bring the provider's graph in the working store to a filed version; doing it again does no harm."""
+def load(instance: Instance, version: VersionRecord, loadable: Loadable) -> str:
+    """
+    Bring the provider's graph in the working store to a filed version; doing it again does no harm.
+
+    Returns:
+        How: `delta`, `subjects` (all triples of the changed subjects were replaced), or `rebuild` (a new store).
+
+    Source: shared design, "Two ways to write, one meaning".
+    """
     delta = loadable.delta
+    if instance.settings.write == SUBJECTS:
+        _replace_subjects(instance, version, loadable)
+        return SUBJECTS
     change = StoreChange(delta.removed, delta.added, delta.removed_triples, delta.added_triples, loadable.after)
     total = sum(provider.triples for provider in instance.ledger.providers())
-    if instance.store.rather_rebuild(change, version.triples + version.removed - version.added, total):
+    before = version.triples + version.removed - version.added
+    if instance.settings.write != DELTA and instance.store.rather_rebuild(change, before, total):
         _rebuild(instance, version)
-    else:
-        instance.store.apply(instance.settings.graph(version.provider), change)
+        return "rebuild"
+    instance.store.apply(instance.settings.graph(version.provider), change)
+    return DELTA
+
+
+def _replace_subjects(instance: Instance, version: VersionRecord, loadable: Loadable) -> None:
+    """Write the subjects that the delta changes as the GeoLink document has it: all their triples go, the new come."""
+    delta = loadable.delta
+    files = [path for path in (delta.removed, delta.added) if path is not None]
+    changed = sorted({subject for path in files for subject in lines.subjects(path)})
+    with instance.room() as room, SortedFile(loadable.after) as after:
+        added = room / "subjects.nq"
+        with added.open("wb") as out:
+            for subject in changed:
+                out.writelines(after.of(subject))
+        iris = (subject[1:-1].decode() for subject in changed)
+        instance.store.replace_subjects(instance.settings.graph(version.provider), iris, added)
 
 
 def _rebuild(instance: Instance, version: VersionRecord) -> None:
