@@ -11,17 +11,19 @@ Source: TREE hypermedia specification, sections 3 (relations) and 4 (members); L
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import urldefrag, urlsplit
 
 import pyoxigraph
-from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple
 
 from harvest.discover.dates import read_date
+from harvest.discover.inlined import inlined
 from harvest.errors import DescriptionError
 from sparql.rdf import RDF, by_extension, by_media_type
 
@@ -37,8 +39,9 @@ MOST_STATEMENTS: Final = 100_000
 
 _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 Node = NamedNode | BlankNode
-Place = tuple[Path, str, str | None]
-"""A page on disk, its final URL and its media type."""
+Contexts = Mapping[str, Path | None]
+Place = tuple[Path, str, str | None, Contexts]
+"""A page on disk, its final URL, its media type, and the remote JSON-LD contexts that it needs, by URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +89,15 @@ class _Version:
     lines: tuple[str, ...]
 
 
-def read_page(path: Path, url: str, media_type: str | None) -> EventPage:
+def read_page(path: Path, url: str, media_type: str | None, contexts: Contexts = MappingProxyType({})) -> EventPage:
     """
     Where a filed page leads.
 
     Raises:
+        ContextWanted: A JSON-LD context has to be fetched first.
         DescriptionError: It is no RDF that can be read, or nothing of an event stream.
     """
-    page = _read(path, url, media_type)
+    page = _read(path, url, media_type, contexts)
     streams = [node for node, pairs in page.said.items() if (RDF + "type", NamedNode(LDES + "EventStream")) in pairs]
     views, nodes = _addresses(page.objects(TREE + "view")), _addresses(page.objects(TREE + "node"))
     members = len(page.objects(TREE + "member"))
@@ -202,7 +206,7 @@ def _lines(triples: Iterator[Triple]) -> Iterator[str]:
     yield from dict.fromkeys(f"{triple} .\n" for triple in triples)
 
 
-def _read(path: Path, url: str, media_type: str | None) -> _Page:
+def _read(path: Path, url: str, media_type: str | None, contexts: Contexts) -> _Page:
     """
     A page; its blank nodes are named in the order in which they come, under the page.
 
@@ -215,7 +219,9 @@ def _read(path: Path, url: str, media_type: str | None) -> _Page:
     page = _Page(url)
     rename = _renaming(url)
     try:
-        for quad in pyoxigraph.parse(path=str(path), format=form.parser, base_iri=url):
+        whole = inlined(path, url, contexts) if form.parser == RdfFormat.JSON_LD else None
+        at = None if whole else str(path)
+        for quad in pyoxigraph.parse(whole, path=at, format=form.parser, base_iri=url):
             _put(page, quad, rename)
     except (SyntaxError, ValueError) as error:
         line, column = getattr(error, "lineno", None), getattr(error, "offset", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -227,3 +228,50 @@ def test_check_reads_the_stream(harvest: Command, provider: ProviderServer) -> N
     assert harvest("check", "--online").exit_code == 0
     page(provider, "/0", [], [f"{provider.url}/missing"])
     assert harvest("check", "--online").exit_code == 1
+
+
+CONTEXT = {"tree": "https://w3id.org/tree#", "ldes": "https://w3id.org/ldes#", "x": "http://x/", "p": "x:p"}
+
+
+def jsonld(server: ProviderServer, context: str) -> None:
+    """A page of JSON-LD with a member, whose context is somewhere else."""
+    member = {"@id": "x:v", "x:of": {"@id": "x:a"}, "x:at": "2025-01-01T00:00:00Z", "p": "a"}
+    said = {"@context": context, "@id": "x:s", "@type": "ldes:EventStream", "tree:member": member}
+    said |= {"ldes:timestampPath": {"@id": "x:at"}, "ldes:versionOfPath": {"@id": "x:of"}}
+    server.put("/stream.jsonld", json.dumps(said), "application/ld+json")
+
+
+def test_remote_contexts_of_a_page_are_fetched(
+    instance: TemporaryInstance, provider: ProviderServer, harvest: Command
+) -> None:
+    """Through one another, once for a day; `harvest check` reads such a page, too."""
+    jsonld(provider, "/one")
+    provider.put("/one", json.dumps({"@context": ["/two", {"unused": "x:unused"}]}), "application/ld+json")
+    provider.put("/two", json.dumps({"@context": CONTEXT}), "application/ld+json")
+    instance.register(f"p:\n  ldes: {provider.url}/stream.jsonld\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert instance.graph("p") >= {'<http://x/a> <http://x/p> "a"'}
+    assert instance.proven("p")
+    assert outcomes(instance) == []
+    assert provider.asked("/one") == provider.asked("/two") == [200]
+    register(harvest, f"ldes: {provider.url}/stream.jsonld")
+    assert harvest("check", "--online").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("context", "said"), [(None, "cannot be had"), ("[]", "is no JSON-LD context"), ("{", "cannot be read as JSON")]
+)
+def test_a_context_that_is_not_to_be_had_is_a_finding(
+    instance: TemporaryInstance, provider: ProviderServer, context: str | None, said: str
+) -> None:
+    """Nothing is applied; a context that refers to itself is none."""
+    jsonld(provider, "/one")
+    if context is not None:
+        provider.put("/one", context, "application/ld+json")
+    instance.register(f"p:\n  ldes: {provider.url}/stream.jsonld\n")
+    assert outcomes(instance) == [Outcome.FAILED]
+    [finding] = instance.harvester.instance.ledger.runs("p")[0].findings
+    assert said in finding.message
+    provider.put("/one", json.dumps({"@context": "/one"}), "application/ld+json")
+    instance.clock.forward(days=2)
+    assert outcomes(instance) == [Outcome.FAILED]

@@ -14,13 +14,12 @@ from typing import Final
 from harvest.archive.content import ContentStore
 from harvest.archive.handling import Version
 from harvest.config.settings import Settings
-from harvest.discover import events
 from harvest.discover.dcat import CataloguePage, read_page
 from harvest.discover.dumps import coverage_of, extension, is_change_address
 from harvest.discover.refusal import MAY_BE_RDF, refusal
 from harvest.discover.sitemap_items import Item
 from harvest.discover.void import read_description
-from harvest.errors import DescriptionError, FetchError, UnknownName
+from harvest.errors import DescriptionError, FetchError, HarvestError, UnknownName
 from harvest.fetch.client import Client, Fetched, now_utc
 from harvest.fetch.download import ACCEPT as DUMPS
 from harvest.fetch.probe import probe
@@ -28,7 +27,7 @@ from harvest.ledger import Database, Ledger
 from harvest.model import Coverage, Dataset, Description, Document, Finding, Limits, Provider, Source
 from harvest.pipeline.filed import filed
 from harvest.pipeline.filesets import reading as filesets
-from harvest.pipeline.harvest import catalogues, handled, sitemaps, streams, verdict
+from harvest.pipeline.harvest import catalogues, contexts, handled, sitemaps, streams, verdict
 from harvest.pipeline.harvest.alone import WashedDocument, WashOrder, wash_alone
 from harvest.pipeline.harvest.look import ACCEPT, DESCRIPTION_BYTES, DESCRIPTION_S, PATIENCE_S
 from harvest.pipeline.resourcesync.source import Plainly, described
@@ -156,7 +155,14 @@ def _event_page(client: Client, folder: Path, url: str) -> streams.Read:
     fetched = client.get(url, limits=streams.LIMITS, accept=streams.ACCEPT, into=folder)
     assert fetched.path is not None
     place = fetched.path, fetched.capture.final_url, fetched.capture.media_type
-    return place, process.call(events.read_page, process.Bounds(streams.PAGE_S, url), *place)
+    return streams.preview_page(place, partial(_context, client, folder))
+
+
+def _context(client: Client, folder: Path, url: str) -> Path | None:
+    try:
+        return client.get(url, limits=contexts.LIMITS, accept=contexts.ACCEPT, into=folder).path
+    except HarvestError:
+        return None
 
 
 def _version(client: Client, folder: Path, url: str) -> Version:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from harvest.discover.events import EventPage, Place, newest, read_page
 from harvest.errors import DescriptionError
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import Capture, Dataset, Description, Limits, ListedFile, Listing, Provider, Validators
+from harvest.pipeline.harvest.contexts import Contexts, supplied, with_contexts
 from harvest.pipeline.harvest.kept import Kept
 from harvest.pipeline.instance import Instance
 from harvest.wash import process
@@ -40,14 +42,14 @@ READING_S: Final = 1800
 """Seconds that finding the newest versions may take."""
 
 
-_PAGES: Final[Kept[EventPage]] = Kept(MOST_PAGES)
-"""Where pages lead, by their bytes and where they are."""
-
 _NEWEST: Final[Kept[tuple[str, int]]] = Kept(100)
 """Digest and number of the newest versions, by the pages that they are from."""
 
 Read = tuple[Place, EventPage]
 """A page on disk, and where it leads."""
+
+_PAGES: Final[Kept[Read]] = Kept(MOST_PAGES)
+"""Pages and where they lead, by their bytes and where they are."""
 
 
 def read(instance: Instance, provider: Provider, record: ProviderRecord, forced: bool) -> Described | None:
@@ -74,7 +76,7 @@ def read(instance: Instance, provider: Provider, record: ProviderRecord, forced:
 
 def _newest(instance: Instance, provider: Provider, pages: Sequence[Place], target: Path) -> str:
     """The digest of the newest versions, which are filed."""
-    key = tuple(f"{path.name} {url}" for path, url, _ in pages)
+    key = tuple(f"{path.name} {url} {sorted(map(str, contexts.values()))}" for path, url, _, contexts in pages)
     known = _NEWEST.get(*key)
     if known is None or not instance.content.holds(known[0]):
         bounds = process.Bounds(READING_S, provider.url, instance.stopping)
@@ -136,6 +138,20 @@ def walk(url: str, ask: Callable[[str], Read]) -> tuple[list[Place], str]:
     return sorted(found, key=lambda each: each[1]), stream
 
 
+def preview_page(place: tuple[Path, str, str | None], fetch: Callable[[str], Path | None]) -> Read:
+    """
+    A page, and where it leads; `fetch` gives its contexts.
+
+    Raises:
+        HarvestError: It cannot be read.
+    """
+    return supplied(partial(_read_with, process.Bounds(PAGE_S, place[1]), place), fetch)
+
+
+def _read_with(bounds: process.Bounds, place: tuple[Path, str, str | None], contexts: Contexts) -> Read:
+    return (*place, dict(contexts)), process.call(read_page, bounds, *place, dict(contexts))
+
+
 class _Asking:
     """
     Pages of one walk.
@@ -159,17 +175,13 @@ class _Asking:
         capture = self._capture(url)
         self.captures.append(capture)
         assert capture.digest is not None
-        place: tuple[Path, str, str | None] = (
-            instance.content.path(capture.digest),
-            capture.final_url,
-            capture.media_type,
-        )
         key = (capture.digest, capture.final_url)
-        page = _PAGES.get(*key)
-        if page is None:
+        known = _PAGES.get(*key)
+        if known is None:
             bounds = process.Bounds(PAGE_S, capture.final_url, instance.stopping)
-            page = _PAGES.put(process.call(read_page, bounds, *place), *key)
-        return place, page
+            place = instance.content.path(capture.digest), capture.final_url, capture.media_type
+            known = _PAGES.put(with_contexts(instance, partial(_read_with, bounds, place)), *key)
+        return known
 
     def remember(self) -> None:
         """Keep which pages need not be asked for again."""
