@@ -242,7 +242,7 @@ def _refused(url: str, error: HTTPError) -> StoreError | RequestError:
         said = error.read(1 << 16).decode("utf-8", "replace")
     except _NETWORK:
         said = ""
-    advice = "; look at store.auth and the variable with the password" if error.code in (401, 403) else ""
+    advice = "; look at store.user and the variable that store.password names" if error.code in (401, 403) else ""
     message = f"{url} answered HTTP {error.code}: {_words(said) or error.reason}{advice}"
     return RequestError(message) if error.code == 400 else StoreError(message)
 
