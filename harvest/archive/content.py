@@ -3,16 +3,20 @@ Immutable bytes, each under its own SHA-256.
 
     content/ab/cd/abcd...      64 lower-case hex digits; written once: temp file, fsync, rename
 
+They may be in object storage, too, and then the folder holds copies (`harvest.archive.objects`).
+
 Source: Preston, "blob store" (the layout is the same).
 """
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from pathlib import Path
 
-from harvest.archive.layout import HashName, digest_of, place, sync_file, sync_folder
+from harvest.archive.layout import HashName, digest_of, find, place, sync_file, sync_folder, walk, walk_folder
+from harvest.archive.objects import PLACE, at, objects_of
 from harvest.errors import StorageError, UnknownName
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -38,21 +42,57 @@ class ContentStore:
         for leftover in self.incoming.iterdir():
             leftover.unlink()
 
+    def locate(self, url: str) -> None:
+        """
+        Let the archive be in object storage at a URL, or, where that is empty, in the folder alone.
+
+        What is not where it is to be is copied there first, so this may be begun anew after a crash.
+
+        Raises:
+            StorageError: The object storage cannot be used, or the disk is full.
+        """
+        marker, before = self.root / PLACE, objects_of(self.root)
+        if url:
+            at(url).check()
+        if url == (before.url if before else ""):
+            return
+        try:
+            if before is not None:
+                for _ in walk(self.root):  # each is copied here
+                    pass
+            if not url:
+                marker.unlink()
+                sync_folder(self.root)
+                return
+            for name, path in walk_folder(self.root):
+                at(url).put(name.digest, path)
+            temporary = self.incoming / PLACE
+            temporary.write_text(json.dumps({"version": 1, "url": url}) + "\n", "utf-8")
+            sync_file(temporary)
+            temporary.replace(marker)
+            sync_folder(self.root)
+        except OSError as error:
+            raise StorageError(f"{self.root} cannot be written: {error}", url=str(self.root)) from error
+
     def path(self, digest: str) -> Path:
         """
         Where the bytes of a digest are.
 
         Raises:
             UnknownName: They are not filed, or it is no digest.
+            StorageError: The object storage does not answer.
         """
         place = self.place(digest)
-        if not place.is_file():
+        if not place.is_file() and find(self.root, HashName(digest)) is None:
             raise UnknownName(f"no content with SHA-256 {digest} is filed")
         return place
 
     def holds(self, digest: str) -> bool:
         """Whether bytes with this digest are filed."""
-        return self.place(digest).is_file()
+        if self.place(digest).is_file():
+            return True
+        objects = objects_of(self.root)
+        return objects is not None and objects.size(digest) is not None
 
     def file(self, source: Path, digest: str) -> Path:
         """
@@ -69,6 +109,8 @@ class ContentStore:
         try:
             if source == place:
                 return place
+            if (objects := objects_of(self.root)) is not None:
+                objects.put(digest, source)
             if not place.is_file():
                 sync_file(source)  # a large one takes seconds, and others wait for the guard
             with self.guard:
@@ -98,7 +140,41 @@ class ContentStore:
         Raises:
             UnknownName: They are not filed, or it is no digest.
         """
-        return digest_of(self.path(digest))[0] == digest
+        if (objects := objects_of(self.root)) is None:
+            return digest_of(self.path(digest))[0] == digest
+        found = objects.digest_of(digest)
+        if found is None:
+            raise UnknownName(f"no content with SHA-256 {digest} is in {objects.url}")
+        return found[0] == digest
+
+    def discard(self, digest: str) -> None:
+        """
+        Remove what is damaged, before it is filed again.
+
+        Raises:
+            StorageError: The object storage does not remove it.
+        """
+        if (objects := objects_of(self.root)) is not None:
+            objects.remove(digest)
+        self.place(digest).unlink(missing_ok=True)
+
+    def mend(self, digest: str) -> bool:
+        """
+        Put the copy that is right, here or in object storage, in place of the other; whether there is one.
+
+        Raises:
+            StorageError: The object storage does not answer, or the disk cannot be written.
+        """
+        objects, place = objects_of(self.root), self.place(digest)
+        if objects is None:
+            return False
+        if place.is_file() and digest_of(place)[0] == digest:
+            objects.put(digest, place, anew=True)
+            return True
+        found = objects.digest_of(digest)
+        if found is None or found[0] != digest:
+            return False
+        return objects.fetch(digest, place, self.incoming)
 
     def remove(self, digest: str) -> int:
         """
@@ -111,7 +187,7 @@ class ContentStore:
         place = self.path(digest)
         try:
             size = place.stat().st_size
-            place.unlink()
+            self.discard(digest)
         except OSError as error:
             raise StorageError(f"{place} cannot be removed: {error}", url=str(place)) from error
         return size

@@ -18,6 +18,7 @@ from typing import Final
 from uuid import uuid4
 
 from harvest.archive.layout import ALGORITHMS, HashName, find, named, place, sync_file, sync_folder
+from harvest.archive.objects import objects_of
 from harvest.errors import StorageError
 from sparql.rdf import PAV
 
@@ -95,6 +96,14 @@ class Index:
             StorageError: It has another answer already, or the disk cannot be written.
         """
         target = place(self.root, query_hash(a, b))
+        if (objects := objects_of(self.root)) is not None:
+            there = objects.put_entry(target.name, value.uri.encode())
+            if there != value.uri.encode():
+                raise StorageError(
+                    f"the index entry {target.name} in {objects.url} names another log than {value.uri}: another "
+                    "instance writes there; give each a prefix of its own",
+                    url=objects.url,
+                )
         temporary = self.root / "incoming" / f"index-{uuid4()}"
         try:
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from harvest.archive.objects import objects_of
 from harvest.errors import StorageError, UnknownName
 
 ALGORITHMS: Final = {64: "sha256", 32: "md5", 40: "sha1"}
@@ -80,12 +81,31 @@ def place(root: Path, name: HashName) -> Path:
 
 
 def find(root: Path, name: HashName) -> Path | None:
-    """Where bytes of this name are, or None."""
-    return next((path for path in (place(root, name), root / name.digest) if path.is_file()), None)
+    """
+    Where bytes of this name are, or None; from object storage they are copied to their place first.
+
+    Raises:
+        StorageError: The object storage does not answer.
+    """
+    found = next((path for path in (place(root, name), root / name.digest) if path.is_file()), None)
+    if found is None and (objects := objects_of(root)) is not None:
+        target = place(root, name)
+        return target if objects.fetch(name.digest, target, root / "incoming") else None
+    return found
 
 
 def walk(root: Path) -> Iterator[tuple[HashName, Path]]:
     """Everything that an archive holds, by folder; files with other names are passed over."""
+    if (objects := objects_of(root)) is not None:
+        for digest in objects.names():
+            if (copied := find(root, HashName(digest))) is not None:
+                yield HashName(digest), copied
+        return
+    yield from walk_folder(root)
+
+
+def walk_folder(root: Path) -> Iterator[tuple[HashName, Path]]:
+    """What a folder has, whatever object storage has."""
     for path in sorted(root.iterdir()):
         name = named(path.name)
         if name is not None and path.is_file():

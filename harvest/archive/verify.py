@@ -16,7 +16,8 @@ from pyoxigraph import NamedNode, Quad
 
 from harvest.archive.history import DERIVED, Archive
 from harvest.archive.index import HAS_VERSION, PREVIOUS_VERSION
-from harvest.archive.layout import HashName, digest_of, find, named
+from harvest.archive.layout import HashName, digest_of, find, named, place
+from harvest.archive.objects import Objects, objects_of
 from harvest.archive.provenance import INVALIDATED, USED_BY
 from harvest.archive.statements import predecessors, statements
 from sparql.rdf import GENID
@@ -115,12 +116,27 @@ def _checks(archive: Archive, mentioned: dict[str, bool], hashing: bool) -> Iter
 
 
 def _check(root: Path, name: HashName, pruned: bool, hashing: bool) -> Check:
+    if (objects := objects_of(root)) is not None:
+        return _check_object(objects, place(root, name), name, pruned, hashing)
     path = find(root, name)
     if path is None:
         return Check(name.uri, FileState.PRUNED if pruned else FileState.MISSING)
     if not hashing:
         return Check(name.uri, FileState.PRESENT, path, path.stat().st_size)
     digest, size = digest_of(path, name.algorithm)
+    state = FileState.VALID if digest == name.digest else FileState.INVALID
+    return Check(name.uri, state, path, size, HashName(digest).uri)
+
+
+def _check_object(objects: Objects, copied: Path, name: HashName, pruned: bool, hashing: bool) -> Check:
+    """What object storage has counts, whatever copy is here."""
+    path = copied if copied.is_file() else None
+    found = objects.digest_of(name.digest, name.algorithm) if hashing else (None, objects.size(name.digest))
+    if found is None or found[1] is None:
+        return Check(name.uri, FileState.PRUNED if pruned else FileState.MISSING)
+    digest, size = found
+    if digest is None:
+        return Check(name.uri, FileState.PRESENT, path, size)
     state = FileState.VALID if digest == name.digest else FileState.INVALID
     return Check(name.uri, state, path, size, HashName(digest).uri)
 

@@ -72,6 +72,13 @@ def _path(node: yaml.Node) -> str:
     return value
 
 
+def _content(node: yaml.Node) -> str:
+    address = text(node)
+    if address and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._/-]*)?", address):
+        raise Unusable("must be s3://bucket/prefix without credentials, or empty for the data directory")
+    return address.rstrip("/")
+
+
 def _base_url(node: yaml.Node) -> str:
     address = web_address(node)
     if "?" in address or "#" in address:
@@ -124,6 +131,7 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "schedule.update": duration(1, _YEAR),
     "schedule.export": duration(1, _YEAR),
     "schedule.status": duration(1, _YEAR),
+    "content": _content,
     "store": engine,
     "write": one_of("auto", "delta", "subjects"),
     "http.contact": text,

@@ -231,6 +231,7 @@ class Settings:
         resource_dumps: Whether each feed has its dataset as a ResourceSync resource dump, too.
         warc: Whether each exchange with a provider is written to WARC files, too.
         schedule: Seconds between runs.
+        content: Where the archive's bytes are: `s3://bucket/prefix`, or empty for the data directory alone.
         store: The engine that is the triple store; None for the embedded one.
         write: How a version is written to the store: `auto`, `delta` or `subjects`.
         http: Fetching.
@@ -257,6 +258,7 @@ class Settings:
     resource_dumps: bool = False
     warc: bool = False
     schedule: ScheduleSettings = ScheduleSettings()
+    content: str = ""
     store: EngineSettings | None = None
     write: str = "auto"
     http: HttpSettings = HttpSettings()

@@ -129,6 +129,7 @@ def _instance(
         data.scratch.mkdir()
         content = ContentStore(data.content)
         content.prepare()
+        content.locate(settings.content)
     except StoreTaken as error:
         raise BusyError(error.message, url=str(data.data)) from error
     except StoreError as error:

@@ -69,7 +69,7 @@ class Seal:
         if hashlib.sha256(b"".join(log_lines(crawl, self.base_url))).hexdigest() != digest:
             raise StorageError(f"the log {place} cannot be made again; copy it from a backup", url=str(place))
         with self.content.guard, self._lock:
-            place.unlink(missing_ok=True)
+            self.content.discard(digest)
             self._file(log_lines(crawl, self.base_url))
 
     def reindex(self) -> None:

@@ -101,8 +101,8 @@ def renewal(instance: Instance, room: Path, version: VersionRecord | None = None
         except DamageError as error:
             made.damaged.append(provider.graph)
             instance.ledger.damages.add(provider.name, damaged(provider.name, error))
-    loaded = (instance.content.place(document.hash) for document in instance.ledger.documents.loaded())
-    made.files.extend(path for path in loaded if path.is_file())
+    loaded = (document.hash for document in instance.ledger.documents.loaded())
+    made.files.extend(instance.content.path(digest) for digest in loaded if instance.content.holds(digest))
     return made
 
 

@@ -184,11 +184,13 @@ def recapture(instance: Instance, digest: str) -> None:
         StorageError: The URL gives other bytes now, or there is none.
         FetchError: It gives none.
     """
+    if instance.content.mend(digest):
+        return
     place, document = instance.content.place(digest), instance.ledger.documents.get(digest)
     if document is not None and document.status == Status.CLEANED:
         download = instance.ledger.documents.get(document.download)
         assert download is not None
-        place.unlink(missing_ok=True)
+        instance.content.discard(digest)
         seedwash.wash(instance, download)
         return
     download_ = instance.ledger.downloads.of_digest(digest)

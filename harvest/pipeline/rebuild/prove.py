@@ -96,9 +96,9 @@ def content(instance: Instance, name: str | None, wanted: set[str]) -> list[Proo
 
 def _filed(instance: Instance, digest: str) -> str:
     path = instance.content.place(digest)
-    if not path.is_file():
+    if not instance.content.holds(digest):
         raise DamageError(f"the filed bytes {path} are gone", url=str(path))
-    if digest_of(path)[0] != digest:
+    if digest_of(instance.content.path(digest))[0] != digest or not instance.content.verify(digest):
         raise DamageError(f"the filed bytes {path} are damaged", url=str(path))
     return ""
 

@@ -1,0 +1,84 @@
+"""A harvest whose bytes are in object storage, from the registry to the graph, and made again from there."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from harvest.archive.content import ContentStore
+from harvest.archive.history import Archive
+from harvest.archive.objects import PLACE, at
+from harvest.archive.verify import verify
+from tests.objects import SECRET, ObjectServer, serving
+from tests.pipeline.conftest import TemporaryInstance
+from tests.pipeline.test_rebuild import harvested, history
+from tests.pipeline.test_semantics import A1, A2, B1, outcomes, release
+from tests.provider import ProviderServer
+
+DumpRecords = Callable[..., None]
+
+
+@pytest.fixture
+def server(instance: TemporaryInstance, monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
+    with serving(monkeypatch) as running:
+        instance.settings = replace(instance.settings, content=running.url)
+        yield running
+        instance.close()
+
+
+def test_all_is_made_again_from_the_bucket_alone(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, server: ObjectServer
+) -> None:
+    """The data directory and the provider are gone; versions, figures and graph are those of before."""
+    registered()
+    harvested(instance, provider)
+    graph, before = instance.graph("p"), history(instance)
+    assert instance.proven("p")
+    instance.close()
+    assert b"harvester" not in (instance.settings.layout.content / PLACE).read_bytes()
+    assert not any(SECRET.encode() in path.read_bytes() for path in instance.folder.rglob("*") if path.is_file())
+    shutil.rmtree(instance.settings.data_dir)
+    provider.pages.clear()
+    assert all(version.same for version in instance.harvester.rebuild("p"))
+    assert instance.graph("p") == graph
+    assert history(instance) == before
+    assert instance.proven("p")
+
+
+def test_verify_reads_the_bucket(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, server: ObjectServer
+) -> None:
+    """An object that is gone fails, although its copy is in the folder; and the proof of the provider says so."""
+    registered()
+    release(provider, 1, A1, B1)
+    assert outcomes(instance) == ["committed"]
+    instance.harvester.export()
+    root = instance.settings.layout.content
+    assert {check.verdict for check in verify(Archive(root))} == {"OK"}
+    digest = instance.harvester.instance.ledger.runs("p")[0].dumps[0].sha256
+    at(server.url).remove(digest)
+    assert [check.iri for check in verify(Archive(root)) if check.verdict == "FAIL"] == [f"hash://sha256/{digest}"]
+    assert not instance.proven("p")
+    assert ContentStore(root).mend(digest)
+    assert instance.proven("p")
+
+
+def test_a_storage_that_is_away_costs_a_wait(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, server: ObjectServer
+) -> None:
+    """As with a full disk: what was committed stays, the harvest fails with the reason, and the next one goes on."""
+    registered()
+    release(provider, 1, A1, B1)
+    assert outcomes(instance) == ["committed"]
+    server.stop()
+    release(provider, 2, A2)
+    assert "committed" not in outcomes(instance, forced=True)
+    assert instance.graph("p") == {A1, B1}
+    server.start()
+    instance.clock.forward(days=1)
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {A2, B1}
+    assert instance.proven("p")
