@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from pyoxigraph import Store
 
 from harvest.archive.content import ContentStore
 from harvest.archive.history import Archive
@@ -19,6 +20,7 @@ from tests.pipeline.test_semantics import A1, A2, B1, outcomes, release
 from tests.provider import ProviderServer
 
 DumpRecords = Callable[..., None]
+COUNT = "SELECT (COUNT(*) AS ?n) WHERE { GRAPH <%s> { ?s ?p ?o } }"
 
 
 @pytest.fixture
@@ -46,6 +48,11 @@ def test_all_is_made_again_from_the_bucket_alone(
     assert instance.graph("p") == graph
     assert history(instance) == before
     assert instance.proven("p")
+    instance.harvester.instance.publish()
+    generation = instance.harvester.instance.generations.current()
+    assert generation is not None
+    rows = Store.read_only(str(generation.path)).query(COUNT % instance.settings.graph("p"))
+    assert [row["n"].value for row in rows] == [str(len(graph))]
 
 
 def test_verify_reads_the_bucket(
@@ -82,3 +89,23 @@ def test_a_storage_that_is_away_costs_a_wait(
     assert outcomes(instance) == ["committed"]
     assert instance.graph("p") == {A2, B1}
     assert instance.proven("p")
+
+
+def test_credentials_that_are_refused_later_cost_a_wait(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, server: ObjectServer
+) -> None:
+    """A key that is taken back stops no provider for good, and no finding shows it."""
+    registered()
+    release(provider, 1, A1)
+    assert outcomes(instance) == ["committed"]
+    release(provider, 2, A2)
+    server.refuse(all_keys=True)
+    try:
+        results = instance.tick("p", forced=True)
+    finally:
+        server.refuse(all_keys=False)
+    assert "committed" not in [result.outcome.value for result in results]
+    assert SECRET not in repr(results)
+    instance.clock.forward(days=1)
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {A2}
