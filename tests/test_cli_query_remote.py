@@ -33,7 +33,7 @@ Odd = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
-    server = front(tmp_path_factory.mktemp("remote"), QueryLimits(workers=1, timeout_s=20), skies)
+    server = front(tmp_path_factory.mktemp("remote"), QueryLimits(workers=1, timeout_s=20, wait_s=240), skies)
     yield server
     server.stop()
 

@@ -126,23 +126,23 @@ def test_what_was_dropped_is_gone_and_leads_to_the_baseline(
     gone += [f"{here}/changes/{base}.nqud", f"{here}/changes/1.rdfp", f"{url}/resourcesync/p/changes/changes0.nqud"]
     gone += [f"{here}/ldes/{n}/1" for n in (1, base)]
     for address in gone:
-        answer = requests.get(address, timeout=30)
+        answer = requests.get(address, timeout=240)
         assert (answer.status_code, f"{here}/versions/{base}.nq" in answer.text) == (410, True), address
         assert answer.links["successor-version"]["url"] == f"{here}/versions/{base}.nq"
-    stream, page = (requests.get(f"{here}/ldes{at}", timeout=30).text for at in ("", f"/from-{base}/1"))
+    stream, page = (requests.get(f"{here}/ldes{at}", timeout=240).text for at in ("", f"/from-{base}/1"))
     assert f"<{here}/ldes/from-{base}/1>" in stream and f"<{here}/ldes/{base}/1>" not in stream
     assert page.count("isVersionOf>") - 1 == len({line.split()[0] for line in source.graph("p")})
-    graph = requests.get(f"{here}/versions/{base}.nq", timeout=30).text
-    change = requests.get(f"{here}/versions/{base}.nqud", timeout=30).text
+    graph = requests.get(f"{here}/versions/{base}.nq", timeout=240).text
+    change = requests.get(f"{here}/versions/{base}.nqud", timeout=240).text
     assert graph == "".join(line.removeprefix("+") for line in change.splitlines(keepends=True))
-    assert requests.get(f"{here}/versions/{base + 1}.nqud", timeout=30).text.startswith("+<http://x/a>")
-    assert "baseline" in requests.get(f"{here}/versions/{base}", headers={"Accept": "text/html"}, timeout=30).text
-    listed = requests.get(f"{here}/versions.json", timeout=30).json()
+    assert requests.get(f"{here}/versions/{base + 1}.nqud", timeout=240).text.startswith("+<http://x/a>")
+    assert "baseline" in requests.get(f"{here}/versions/{base}", headers={"Accept": "text/html"}, timeout=240).text
+    listed = requests.get(f"{here}/versions.json", timeout=240).json()
     assert (listed["baseline"], [version["n"] for version in listed["versions"]]) == (base, [base + 1, base])
-    assert requests.get(f"{here}.json", timeout=30).json()["baseline"] == base
-    feed = requests.get(f"{url}/changes.atom", timeout=30).text
+    assert requests.get(f"{here}.json", timeout=240).json()["baseline"] == base
+    feed = requests.get(f"{url}/changes.atom", timeout=240).text
     assert f"{here}/versions/{base}.nqud" in feed and f"{here}/changes/{base}.nqud" not in feed
-    listed = requests.get(f"{url}/resourcesync/p/changelist.xml", timeout=30).text
+    listed = requests.get(f"{url}/resourcesync/p/changelist.xml", timeout=240).text
     assert listed.count("<url>") == 2 and f"{here}/versions/{base}.nqud" in listed and 'change="created"' in listed
 
 

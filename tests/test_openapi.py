@@ -84,7 +84,7 @@ def real(instance: Harvested, path: str) -> str:
         "page": "1",
     }
     if "/receipts/" in path:
-        runs = requests.get(f"{instance.url}/providers/p/runs.json", timeout=30).json()["runs"]
+        runs = requests.get(f"{instance.url}/providers/p/runs.json", timeout=240).json()["runs"]
         values["sha256"] = runs[0]["dumps"][0]["sha256"]
     values["document"] = "changelist.xml" if "{name}" in path else "sourceDescription.xml"
     return re.sub(r"{(\w+)}", lambda match: values[match[1]], path)
@@ -98,7 +98,7 @@ def ask(instance: Harvested, path: str, **headers: str) -> requests.Response:
         instance.url + real(instance, path),
         params=iri | graph | query,
         headers=headers,
-        timeout=30,
+        timeout=240,
         allow_redirects=False,
     )
 
@@ -182,9 +182,9 @@ def test_an_address_answers_as_told_in_every_type(instance: Harvested, path: str
 def test_the_records_of_seeds_entries_and_clean_documents_are_as_told(instance: Harvested) -> None:
     """One address, four kinds of record."""
     record = {"$ref": "#/components/schemas/Record"}
-    seed = requests.get(f"{instance.url}/documents/{instance.seed}.json", timeout=30).json()
-    clean = requests.get(f"{instance.url}/documents/{instance.clean}.json", timeout=30).json()
-    entry = requests.get(f"{instance.url}/documents/{clean['dirty']}.json", timeout=30).json()
+    seed = requests.get(f"{instance.url}/documents/{instance.seed}.json", timeout=240).json()
+    clean = requests.get(f"{instance.url}/documents/{instance.clean}.json", timeout=240).json()
+    entry = requests.get(f"{instance.url}/documents/{clean['dirty']}.json", timeout=240).json()
     assert [found["type"] for found in (seed, clean, entry)] == ["seed", "clean", "entry"]
     assert entry["problems"]
     for found in (seed, clean, entry):
@@ -210,7 +210,7 @@ def test_the_records_of_seeds_entries_and_clean_documents_are_as_told(instance: 
 )
 def test_an_error_has_one_form_everywhere(instance: Harvested, path: str, status: int) -> None:
     """Whichever part of the front says it."""
-    answer = requests.get(instance.url + path, headers={"Accept": "application/json"}, timeout=30)
+    answer = requests.get(instance.url + path, headers={"Accept": "application/json"}, timeout=240)
     assert answer.status_code == status
     assert problems(answer.json(), {"$ref": "#/components/schemas/Error"}) == []
     assert answer.json()["status"] == status
@@ -219,16 +219,16 @@ def test_an_error_has_one_form_everywhere(instance: Harvested, path: str, status
 
 def test_the_instance_serves_the_document_with_its_own_address(instance: Harvested) -> None:
     """A client made from it asks here."""
-    answer = requests.get(f"{instance.url}/openapi.json", timeout=30)
+    answer = requests.get(f"{instance.url}/openapi.json", timeout=240)
     assert answer.json() == openapi.document(instance.url, "SPARQL Harvest")
     assert answer.json()["servers"] == [{"url": instance.url}]
-    assert requests.get(answer.url, headers={"If-None-Match": answer.headers["ETag"]}, timeout=30).status_code == 304
+    assert requests.get(answer.url, headers={"If-None-Match": answer.headers["ETag"]}, timeout=240).status_code == 304
 
 
 def test_every_line_of_the_api_page_runs(instance: Harvested) -> None:
     """With examples of what this instance has."""
     require("curl")
-    page = requests.get(f"{instance.url}/api", headers={"Accept": "text/html"}, timeout=30).text
+    page = requests.get(f"{instance.url}/api", headers={"Accept": "text/html"}, timeout=240).text
     lines = [html.unescape(line) for line in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)]
     assert len(lines) == sum(len(group.operations) for group in openapi.groups("", {}))
     statuses = {}
@@ -239,7 +239,7 @@ def test_every_line_of_the_api_page_runs(instance: Harvested) -> None:
             [*words, "--silent", "--output", os.devnull, "--write-out", "%{http_code}"],
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=240,
             check=True,
         )
         statuses[line] = done.stdout
@@ -253,7 +253,7 @@ def test_every_line_of_the_api_page_runs(instance: Harvested) -> None:
 
 def test_every_anchor_of_the_api_page_is_there(instance: Harvested) -> None:
     """Types lead to what they are made of."""
-    page = requests.get(f"{instance.url}/api", timeout=30).text
+    page = requests.get(f"{instance.url}/api", timeout=240).text
     there = re.findall(r' id="([^"]+)"', page)
     assert len(there) == len(set(there))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(there)

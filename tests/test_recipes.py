@@ -29,7 +29,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harvested]:
 @pytest.fixture(scope="module")
 def lines(instance: Harvested) -> dict[str, str]:
     """The lines of the page of one file, by their name."""
-    text = requests.get(f"{instance.url}/exports/?file=p.nq.gz", headers=HTML, timeout=30).text
+    text = requests.get(f"{instance.url}/exports/?file=p.nq.gz", headers=HTML, timeout=240).text
     found = re.findall(r'<h3 id="([\w-]+)">.*?<pre[^>]*>(.*?)</pre>', text, re.DOTALL)
     return {name: html.unescape(code) for name, code in found}
 
@@ -111,8 +111,8 @@ def test_python_takes_what_changed_and_loads_it(instance: Harvested, lines: dict
 
 def test_a_change_takes_a_version_to_the_next(instance: Harvested, lines: dict[str, str], tmp_path: Path) -> None:
     """To the same bytes, which the digest in the record of the version proves; and the same in a store."""
-    expected = requests.get(f"{instance.url}/providers/p/versions/3.nq", timeout=30).content
-    record = requests.get(f"{instance.url}/providers/p/versions/3", timeout=30).json()
+    expected = requests.get(f"{instance.url}/providers/p/versions/3.nq", timeout=240).content
+    record = requests.get(f"{instance.url}/providers/p/versions/3", timeout=240).json()
     shell(lines["version"], tmp_path)
     shutil.copy(tmp_path / "p.nq", tmp_path / "older.nq")
     assert (tmp_path / "p.nq").read_bytes() != expected
@@ -132,19 +132,19 @@ def test_the_lines_for_r_are_balanced_and_name_what_is_there(instance: Harvested
     assert f'"{instance.url}/exports/p.nq.gz"' in lines["r"]
     query = re.findall(r'query <- "(.*)"', lines["readr"])[0]
     address = re.findall(r'paste0\("(.*?)"', lines["readr"])[0]
-    answer = requests.get(address + requests.utils.quote(query, safe=""), timeout=30)
+    answer = requests.get(address + requests.utils.quote(query, safe=""), timeout=240)
     assert answer.text.startswith("class,entities\r\n")
 
 
 def test_the_page_tells_of_each_file_and_of_the_one_that_is_asked_for(instance: Harvested) -> None:
     """Size, date and digest; without a choice the lines are for everything."""
-    text = requests.get(f"{instance.url}/exports/", headers=HTML, timeout=30).text
-    for file in requests.get(f"{instance.url}/exports/", timeout=30).json():
+    text = requests.get(f"{instance.url}/exports/", headers=HTML, timeout=240).text
+    for file in requests.get(f"{instance.url}/exports/", timeout=240).json():
         assert f'href="/exports/{file["name"]}"' in text
         assert file["sha256"] is None or file["sha256"] in text
         assert file["modified"] in text
     assert "Use all.nq.gz" in text
-    chosen = requests.get(f"{instance.url}/exports/?file=p.nq.gz", headers=HTML, timeout=30).text
+    chosen = requests.get(f"{instance.url}/exports/?file=p.nq.gz", headers=HTML, timeout=240).text
     assert "Use p.nq.gz" in chosen and "Use all.nq.gz" not in chosen
     for wrong, status in (("x.nq.gz", 404), ("../harvest.yaml", 400), ("void.ttl", 400)):
-        assert requests.get(f"{instance.url}/exports/", params={"file": wrong}, timeout=30).status_code == status
+        assert requests.get(f"{instance.url}/exports/", params={"file": wrong}, timeout=240).status_code == status

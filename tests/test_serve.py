@@ -28,7 +28,7 @@ from tests.processes import command_of, descendants, is_running, name_of, thread
 from tests.provider import ProviderServer, serving
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-WAIT_S = 60.0
+WAIT_S = 240.0
 
 
 class Served:

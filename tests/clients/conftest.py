@@ -17,7 +17,7 @@ STRICT_ROWS = 20_000
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """An instance of four graphs, with the limits of an operator who has set none but time."""
-    limits = QueryLimits(workers=2, timeout_s=20, cache_bytes=1 << 28)
+    limits = QueryLimits(workers=2, timeout_s=20, wait_s=240, cache_bytes=1 << 28)
     server = front(tmp_path_factory.mktemp("clients"), limits, everything)
     yield server
     server.stop()
@@ -26,7 +26,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Another one, of three graphs, that gives no more than STRICT_ROWS rows."""
-    limits = QueryLimits(workers=1, timeout_s=20, max_rows=STRICT_ROWS)
+    limits = QueryLimits(workers=1, timeout_s=20, wait_s=240, max_rows=STRICT_ROWS)
     server = front(tmp_path_factory.mktemp("strict"), limits, distances)
     yield server
     server.stop()

@@ -100,6 +100,6 @@ def front(folder: Path, limits: QueryLimits, quads: Callable[[str], Iterable[Qua
 
 def _wait(server: Server) -> None:
     end = time.monotonic() + 30
-    while requests.get(f"{server.url}/healthz", timeout=30).status_code != 200:
+    while requests.get(f"{server.url}/healthz", timeout=240).status_code != 200:
         assert time.monotonic() < end, "the server does not see its data"
         time.sleep(0.05)

@@ -90,7 +90,7 @@ def newest(printed: list[bytes]) -> frozenset[Triple]:
 
 
 def version(served: Served, n: int) -> frozenset[Triple]:
-    answer = requests.get(f"{served.url}/providers/p/versions/{n}.nq", timeout=30)
+    answer = requests.get(f"{served.url}/providers/p/versions/{n}.nq", timeout=240)
     return frozenset(quad.triple for quad in parse(answer.content, RdfFormat.N_QUADS))
 
 

@@ -54,14 +54,14 @@ def test_a_copy_is_made_and_kept_up_to_date(
     served.harvest(1, A1, B1)
     client.baseline_or_audit()
     copy = tmp_path / "copy" / "dataset.nq"
-    assert copy.read_bytes() == requests.get(f"{served.url}/providers/p/versions/1.nq", timeout=30).content
+    assert copy.read_bytes() == requests.get(f"{served.url}/providers/p/versions/1.nq", timeout=240).content
     assert "IN SYNC" in audited(client, caplog).upper()
     served.harvest(2, A2, B1)
     assert "NOT IN SYNC" in audited(client, caplog).upper()
     served.harvest(3, '<http://x/b> <http://p> "3"', partial=True)
     served.harvest(4, A2, C1)
     client.incremental()
-    assert copy.read_bytes() == requests.get(f"{served.url}/providers/p/versions/4.nq", timeout=30).content
+    assert copy.read_bytes() == requests.get(f"{served.url}/providers/p/versions/4.nq", timeout=240).content
     assert "NOT IN SYNC" not in audited(client, caplog).upper()
     mismatches = [record for record in caplog.records if "mismatch" in record.getMessage()]
     assert mismatches == []
@@ -94,7 +94,7 @@ def test_a_resource_dump_is_the_dataset_with_its_manifest(served: Served, caplog
     dump.read(uri=capabilities.capability_info("resourcedump").uri)
     [packed] = dump
     assert (packed.uri, packed.mime_type) == (f"{feed}/resourcedump.zip", "application/zip")
-    answer = requests.get(packed.uri, timeout=30)
+    answer = requests.get(packed.uri, timeout=240)
     assert answer.headers["Content-Type"] == "application/zip"
     assert (packed.length, packed.sha256) == (len(answer.content), hashlib.sha256(answer.content).hexdigest())
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
@@ -102,13 +102,13 @@ def test_a_resource_dump_is_the_dataset_with_its_manifest(served: Served, caplog
         assert sorted(archive.namelist()) == ["manifest.xml", "resources/dataset.nq"]
         manifest = archive.read("manifest.xml")
         data = archive.read("resources/dataset.nq")
-    assert data == requests.get(f"{feed}/dataset.nq", headers={"Accept-Encoding": "identity"}, timeout=30).content
+    assert data == requests.get(f"{feed}/dataset.nq", headers={"Accept-Encoding": "identity"}, timeout=240).content
     contents = ResourceDumpManifest()
     contents.parse(fh=io.BytesIO(manifest))
     [member] = contents
     assert (member.uri, member.path) == (f"{feed}/dataset.nq", "/resources/dataset.nq")
     assert (member.length, member.sha256) == (len(data), hashlib.sha256(data).hexdigest())
-    assert requests.get(packed.link_href("contents"), timeout=30).content == manifest
+    assert requests.get(packed.link_href("contents"), timeout=240).content == manifest
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
@@ -117,14 +117,14 @@ def test_a_download_of_a_dump_goes_on_where_it_broke_off(served: Served) -> None
     served.instance.settings = replace(served.instance.settings, resource_dumps=True)
     served.harvest(1, A1, B1)
     url = f"{served.url}/resourcesync/p/resourcedump.zip"
-    whole, head = requests.get(url, timeout=30), requests.head(url, timeout=30)
+    whole, head = requests.get(url, timeout=240), requests.head(url, timeout=240)
     assert head.headers["Content-Length"] == str(len(whole.content))
     assert head.headers["ETag"] == whole.headers["ETag"]
-    part = requests.get(url, headers={"Range": "bytes=5-", "If-Range": whole.headers["ETag"]}, timeout=30)
+    part = requests.get(url, headers={"Range": "bytes=5-", "If-Range": whole.headers["ETag"]}, timeout=240)
     assert (part.status_code, part.content) == (206, whole.content[5:])
-    assert requests.get(url, headers={"If-None-Match": whole.headers["ETag"]}, timeout=30).status_code == 304
+    assert requests.get(url, headers={"If-None-Match": whole.headers["ETag"]}, timeout=240).status_code == 304
     served.instance.close()
     served.instance.settings = replace(served.instance.settings, resource_dumps=False)
     served.instance.harvester.export()
-    assert requests.get(url, timeout=30).status_code == 404
-    assert "resourcedump" not in requests.get(f"{served.url}/resourcesync/p/capabilitylist.xml", timeout=30).text
+    assert requests.get(url, timeout=240).status_code == 404
+    assert "resourcedump" not in requests.get(f"{served.url}/resourcesync/p/capabilitylist.xml", timeout=240).text

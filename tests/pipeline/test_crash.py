@@ -89,7 +89,7 @@ def run_and_die(instance: TemporaryInstance, step: str) -> int | None:
     harvester = multiprocessing.get_context("forkserver").Process(target=crash.main, args=(instance.folder, step))
     harvester.start()
     try:
-        harvester.join(60)
+        harvester.join(240)
         return harvester.exitcode
     finally:
         harvester.kill()

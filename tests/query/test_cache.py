@@ -542,7 +542,7 @@ def test_who_waits_goes_on_when_the_first_goes_away(shelf: SeedCatalog, tmp_path
     """Another one asks in its place; and who waits may go away too."""
 
     async def run() -> None:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1)) as recall:
+        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             asked = recall.name(request(SLOW, "text/csv"))
             tickets = [Ticket(lambda: None) for _ in range(4)]
             tasks = []

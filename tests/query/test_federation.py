@@ -30,7 +30,7 @@ def answered(root: Path, service: tuple[str, ...], *queries: str) -> list[str | 
     """What becomes of queries where some endpoints may be asked."""
 
     async def test() -> list[str | SparqlError]:
-        pools = Pools(root, QueryLimits(workers=1, spare=0, timeout_s=20, service=service), BASE_IRI)
+        pools = Pools(root, QueryLimits(workers=1, spare=0, timeout_s=20, wait_s=240, service=service), BASE_IRI)
         pools.start()
         results: list[str | SparqlError] = []
         try:

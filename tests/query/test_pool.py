@@ -84,7 +84,7 @@ def idle(pool: Pool) -> int:
     return count(pool, WorkerState.IDLE)
 
 
-async def until(true: Callable[[], bool], seconds: float = 60) -> None:
+async def until(true: Callable[[], bool], seconds: float = 240) -> None:
     """Return when something is true."""
     end = time.monotonic() + seconds
     while not true():

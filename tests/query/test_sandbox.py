@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def run(code: str) -> str:
     """What a fresh Python process prints."""
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=240, check=True
     )
     return done.stdout.strip()
 

@@ -59,21 +59,21 @@ class Endpoint:
         headers = {"Accept": question.accept}
         parameters = [("query", question.text), *question.dataset]
         if question.way == "GET":
-            return self._session.get(self.url, params=parameters, headers=headers, timeout=30)
+            return self._session.get(self.url, params=parameters, headers=headers, timeout=240)
         if question.way == "form":
-            return self._session.post(self.url, data=parameters, headers=headers, timeout=30)
+            return self._session.post(self.url, data=parameters, headers=headers, timeout=240)
         headers["Content-Type"] = "application/sparql-query"
         body = question.text.encode()
-        return self._session.post(self.url, body, params=question.dataset, headers=headers, timeout=30)
+        return self._session.post(self.url, body, params=question.dataset, headers=headers, timeout=240)
 
     def post(self, body: bytes, content_type: str) -> requests.Response:
         """The answer to a POST of these bytes."""
-        return self._session.post(self.url, body, headers={"Content-Type": content_type}, timeout=30)
+        return self._session.post(self.url, body, headers={"Content-Type": content_type}, timeout=240)
 
     def send(self, method: str, path: str, headers: dict[str, str], body: bytes | None) -> requests.Response:
         """The answer to a request that is described by a manifest."""
         url = self.url + path.removeprefix("/sparql/")
-        return self._session.request(method, url, headers=headers, data=body, timeout=30)
+        return self._session.request(method, url, headers=headers, data=body, timeout=240)
 
 
 def dataset_of(case: Case) -> tuple[tuple[str, str], ...]:
@@ -102,4 +102,6 @@ def start(folder: Path, graphs: Iterable[Graph], union: bool = True) -> Endpoint
     shelf.add(quad for graph in listed for quad in quads_of(graph))
     records = [provider(f"p{n}", graph=name, version=1, triples=1) for n, name in enumerate(names)]
     file_records(folder, {"providers": records, "versions": {}, "runs": {}})
-    return Endpoint(serve(folder, shelf.root, QueryLimits(workers=2, timeout_s=20, union_default_graph=union)))
+    return Endpoint(
+        serve(folder, shelf.root, QueryLimits(workers=2, timeout_s=20, wait_s=240, union_default_graph=union))
+    )

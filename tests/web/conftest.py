@@ -46,6 +46,6 @@ def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
     """A server over that catalog and a store of two graphs of 1,000 items."""
     shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
     shelf.add([*items(1000, "a"), *items(1000, "b", 1000)])
-    server = serve(folder, shelf.root, QueryLimits(workers=2, timeout_s=20))
+    server = serve(folder, shelf.root, QueryLimits(workers=2, timeout_s=20, wait_s=240))
     yield server
     server.stop()

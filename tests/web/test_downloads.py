@@ -16,7 +16,7 @@ from tests.web.instance import Server, export
 
 
 def get(front: Server, path: str, **headers: str) -> requests.Response:
-    return requests.get(f"{front.url}{path}", headers=headers, timeout=30)
+    return requests.get(f"{front.url}{path}", headers=headers, timeout=240)
 
 
 def test_an_export_comes_with_what_a_mirror_needs(front: Server) -> None:
@@ -30,7 +30,7 @@ def test_an_export_comes_with_what_a_mirror_needs(front: Server) -> None:
     assert answer.headers["Repr-Digest"] == f"sha-256=:{digest}:"
     assert answer.headers["Accept-Ranges"] == "bytes"
     assert answer.headers["ETag"].startswith('"')
-    head = requests.head(f"{front.url}/exports/all.nq.gz", timeout=30)
+    head = requests.head(f"{front.url}/exports/all.nq.gz", timeout=240)
     assert (head.status_code, head.content) == (200, b"")
     for name in ("Content-Length", "ETag", "Repr-Digest", "Last-Modified"):
         assert head.headers[name] == answer.headers[name]
@@ -78,7 +78,7 @@ def test_a_download_that_runs_while_its_export_is_replaced_is_whole(front: Serve
     """The file that was open stays what it was."""
     before, after = os.urandom(8 << 20), os.urandom(1000)
     export(folder / "exports", "moving.nq.gz", before)
-    with requests.get(f"{front.url}/exports/moving.nq.gz", stream=True, timeout=30) as answer:
+    with requests.get(f"{front.url}/exports/moving.nq.gz", stream=True, timeout=240) as answer:
         chunks = answer.raw.stream(1 << 16, decode_content=False)
         received = next(chunks)
         export(folder / "exports", "moving.nq.gz", after)
@@ -118,7 +118,7 @@ def test_only_exports_can_be_had(front: Server, name: str) -> None:
     request = requests.Request("GET", f"{front.url}/exports/x").prepare()
     request.url = f"{front.url}/exports/{name}"
     with requests.Session() as session:
-        assert session.send(request, timeout=30).status_code == 404
+        assert session.send(request, timeout=240).status_code == 404
 
 
 def test_exports_are_listed_for_programs(front: Server, folder: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_version_comes_whole(front: Server) -> None:
     answer = get(front, "/providers/a/versions/1.nq")
     assert (answer.content, answer.headers["Content-Type"]) == (VERSION, "application/n-quads")
     assert get(front, "/providers/a/versions/1.nq", **{"If-None-Match": answer.headers["ETag"]}).status_code == 304
-    assert requests.head(f"{front.url}/providers/a/versions/1.nq", timeout=30).status_code == 200
+    assert requests.head(f"{front.url}/providers/a/versions/1.nq", timeout=240).status_code == 200
 
 
 def test_a_version_that_fails_on_its_way_never_looks_whole(front: Server) -> None:

@@ -78,7 +78,7 @@ def front(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
 
 def page(front: Server, iri: str, language: str = "", **parameters: str) -> requests.Response:
     headers = HTML | ({"Accept-Language": language} if language else {})
-    return requests.get(f"{front.url}/entity", params={"iri": iri, **parameters}, headers=headers, timeout=30)
+    return requests.get(f"{front.url}/entity", params={"iri": iri, **parameters}, headers=headers, timeout=240)
 
 
 def test_a_page_tells_statements_by_graph_and_who_brought_them(front: Server) -> None:
@@ -106,7 +106,7 @@ def test_a_page_is_safe_and_leads_on(front: Server) -> None:
     inside = {address for address in found.addresses if address.startswith("/entity?")}
     assert f"/entity?iri={quote(ODD, ':/')}" in inside
     for address in inside:
-        assert requests.get(f"{front.url}{address}", headers=HTML, timeout=30).status_code == 200, address
+        assert requests.get(f"{front.url}{address}", headers=HTML, timeout=240).status_code == 200, address
 
 
 def test_labels_are_in_the_language_of_the_reader(front: Server) -> None:
@@ -161,14 +161,14 @@ def test_what_is_not_there_is_told(front: Server) -> None:
     """Unknown and invalid are two things; without an IRI there is a form."""
     unknown = page(front, f"{BASE}none")
     assert (unknown.status_code, "No statement here has" in unknown.text) == (404, True)
-    assert requests.get(f"{front.url}/entity", params={"iri": f"{BASE}none"}, timeout=30).status_code == 404
+    assert requests.get(f"{front.url}/entity", params={"iri": f"{BASE}none"}, timeout=240).status_code == 404
     for text in ("thing", "", "http://a b", "http://x.example/>", f"http://x.example/{'a' * 9000}"):
         for headers in (HTML, {}):
-            answer = requests.get(f"{front.url}/entity", params={"iri": text}, headers=headers, timeout=30)
+            answer = requests.get(f"{front.url}/entity", params={"iri": text}, headers=headers, timeout=240)
             assert (answer.status_code, "absolute IRI" in answer.text) == (400, True)
     assert page(front, THING, page="0").status_code == 400
     assert "There is no format" in page(front, THING, format="bogus").text
-    form = requests.get(f"{front.url}/entity", headers=HTML, timeout=30)
+    form = requests.get(f"{front.url}/entity", headers=HTML, timeout=240)
     assert (form.status_code, Page(form.text).fields) == (200, {"iri"})
 
 
@@ -177,8 +177,8 @@ def test_data_come_by_accept_and_by_format(front: Server, name: str, form: RdfFo
     """All statements of the IRI and those of its blank nodes, whole; equal requests have equal tags."""
     media_type = form.media_type
     url, iri = f"{front.url}/entity", {"iri": THING}
-    by_name = requests.get(url, params={**iri, "format": name}, headers=HTML, timeout=30)
-    by_type = requests.get(url, params=iri, headers={"Accept": media_type}, timeout=30)
+    by_name = requests.get(url, params={**iri, "format": name}, headers=HTML, timeout=240)
+    by_type = requests.get(url, params=iri, headers={"Accept": media_type}, timeout=240)
     nodes = {THING, *NODES[:3]}
     expected = {quad.triple for quad in statements() if quad.subject.value in nodes}
     for answer in (by_name, by_type):
@@ -186,26 +186,26 @@ def test_data_come_by_accept_and_by_format(front: Server, name: str, form: RdfFo
         got = {quad.triple for quad in pyoxigraph.parse(answer.content, form)}
         assert got == {Triple(t.subject, t.predicate, t.object) for t in expected}
     again = requests.get(
-        url, params=iri, headers={"Accept": media_type, "If-None-Match": by_type.headers["ETag"]}, timeout=30
+        url, params=iri, headers={"Accept": media_type, "If-None-Match": by_type.headers["ETag"]}, timeout=240
     )
     assert again.status_code == 304
-    assert requests.head(url, params={**iri, "format": name}, timeout=30).content == b""
+    assert requests.head(url, params={**iri, "format": name}, timeout=240).content == b""
 
 
 def test_a_thing_below_a_graph_leads_to_its_page(front: Server) -> None:
     """A name that can be opened is worth more; the graph itself is read as before."""
     url = NODES[0].replace(BASE.rstrip("/"), front.url)
-    answer = requests.get(url, timeout=30, allow_redirects=False)
+    answer = requests.get(url, timeout=240, allow_redirects=False)
     assert answer.status_code == 303
     assert answer.headers["Location"] == f"/entity?iri={quote(NODES[0], '')}"
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
-    followed = requests.get(url, headers={"Accept": "application/n-triples"}, timeout=30)
+    followed = requests.get(url, headers={"Accept": "application/n-triples"}, timeout=240)
     assert f'<{NODES[0]}> <{PART}> "inside 0" .' in followed.text
-    assert "inside 0" in requests.get(url, headers=HTML, timeout=30).text
-    assert requests.post(url, timeout=30).status_code == 405
-    assert requests.options(url, timeout=30).headers["Allow"] == "GET, HEAD, OPTIONS"
-    assert requests.get(f"{front.url}/graph/a", timeout=30).headers["Content-Type"].startswith("text/turtle")
-    assert requests.get(f"{url[:-1]}x", timeout=30).status_code == 404
+    assert "inside 0" in requests.get(url, headers=HTML, timeout=240).text
+    assert requests.post(url, timeout=240).status_code == 405
+    assert requests.options(url, timeout=240).headers["Allow"] == "GET, HEAD, OPTIONS"
+    assert requests.get(f"{front.url}/graph/a", timeout=240).headers["Content-Type"].startswith("text/turtle")
+    assert requests.get(f"{url[:-1]}x", timeout=240).status_code == 404
 
 
 def test_a_store_that_cannot_answer_is_told(place: Path, tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_store_that_cannot_answer_is_told(place: Path, tmp_path: Path) -> None
         assert answer.status_code in (429, 503)
         assert answer.headers["Retry-After"] == "5"
         assert "<h1" in answer.text
-        assert requests.get(f"{server.url}/entity", headers=HTML, timeout=30).status_code == 200
+        assert requests.get(f"{server.url}/entity", headers=HTML, timeout=240).status_code == 200
     finally:
         server.stop()
 

@@ -73,7 +73,7 @@ ODD = [
 
 def get(front: Server, query: str, accept: str | None = None, **parameters: str) -> requests.Response:
     headers = {} if accept is None else {"Accept": accept}
-    return requests.get(f"{front.url}/sparql", params={"query": query, **parameters}, headers=headers, timeout=30)
+    return requests.get(f"{front.url}/sparql", params={"query": query, **parameters}, headers=headers, timeout=240)
 
 
 def table(text: str, name: str) -> str:
@@ -132,7 +132,7 @@ def test_a_format_that_nobody_knows_is_refused_with_the_list(front: Server) -> N
 def test_head_has_the_headers_of_get(front: Server, query: str) -> None:
     """And no body. Source: RFC 9110, section 9.3.2."""
     got = get(front, query)
-    head = requests.head(f"{front.url}/sparql", params={"query": query}, timeout=30)
+    head = requests.head(f"{front.url}/sparql", params={"query": query}, timeout=240)
     told = ("Content-Type", "ETag", "Cache-Control", "Vary", "Access-Control-Allow-Origin")
     assert {name: head.headers.get(name) for name in told} == {name: got.headers.get(name) for name in told}
     assert (head.status_code, head.content) == (200, b"")

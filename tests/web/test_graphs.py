@@ -39,7 +39,7 @@ def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 
 def read(front: Server, path: str = "/graphs", **parameters: str) -> requests.Response:
-    return requests.get(f"{front.url}{path}", params=parameters, timeout=30)
+    return requests.get(f"{front.url}{path}", params=parameters, timeout=240)
 
 
 def triples(answer: requests.Response, form: RdfFormat = RdfFormat.TURTLE) -> set[Triple]:
@@ -60,7 +60,7 @@ def test_a_graph_comes_whole_in_every_format(front: Server, content_type: str, n
             f"{front.url}/graphs",
             params={"graph": f"{BASE}graph/{graph}"},
             headers={"Accept": content_type.split(";")[0]},
-            timeout=30,
+            timeout=240,
         )
         for answer in (by_name, by_type):
             assert (answer.status_code, answer.headers["Content-Type"]) == (200, content_type)
@@ -79,7 +79,7 @@ def test_a_graph_is_read_at_its_own_address(front: Server, name: str) -> None:
 def test_an_address_with_escapes_is_that_of_its_graph(front: Server) -> None:
     """As the store has it, so it is asked for."""
     assert len(triples(read(front, graph=ODD))) == 1
-    assert len(triples(requests.get(f"{front.url}/graph/h%C3%A9&b", timeout=30))) == 1
+    assert len(triples(requests.get(f"{front.url}/graph/h%C3%A9&b", timeout=240))) == 1
 
 
 def test_the_default_graph_is_that_of_queries(folder: Path, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_the_default_graph_is_that_of_queries(folder: Path, tmp_path: Path) -> N
     for union, count in ((True, 30), (False, 0)):
         server = serve(folder, shelf.root, QueryLimits(workers=1, union_default_graph=union))
         try:
-            answer = requests.get(f"{server.url}/graphs?default&format=nt", timeout=30)
+            answer = requests.get(f"{server.url}/graphs?default&format=nt", timeout=240)
         finally:
             server.stop()
         assert len(triples(answer, RdfFormat.N_TRIPLES)) == count
@@ -101,7 +101,7 @@ def test_an_unknown_graph_is_not_found_and_told(front: Server) -> None:
         answer = read(front, path)
         assert (answer.status_code, answer.headers["Content-Type"]) == (404, "text/plain; charset=utf-8")
         assert "There is no graph <http" in answer.text
-        assert requests.head(f"{front.url}{path}", timeout=30).status_code == 404
+        assert requests.head(f"{front.url}{path}", timeout=240).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -128,14 +128,14 @@ def test_a_request_that_names_no_graph_is_refused(front: Server, query: str, sta
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
 def test_writing_is_refused(front: Server, method: str, path: str) -> None:
     """Graphs change by harvesting and by changes that are POSTed. Source: RFC 9110, section 15.5.6, on Allow."""
-    answer = requests.request(method, f"{front.url}{path}", data=b"<a:b> <a:c> <a:d> .", timeout=30)
+    answer = requests.request(method, f"{front.url}{path}", data=b"<a:b> <a:c> <a:d> .", timeout=240)
     assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD, POST, OPTIONS")
     assert "POST of an N-Quads" in answer.text
 
 
 def test_scripts_of_other_sites_may_read(front: Server) -> None:
     """Browsers ask first. Source: the Fetch standard, "CORS protocol"."""
-    answer = requests.options(f"{front.url}/graph/a", headers={"Origin": "http://a.example"}, timeout=30)
+    answer = requests.options(f"{front.url}/graph/a", headers={"Origin": "http://a.example"}, timeout=240)
     assert answer.status_code == 204
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
     assert answer.headers["Access-Control-Allow-Methods"] == "GET, HEAD, OPTIONS"
@@ -145,7 +145,7 @@ def test_scripts_of_other_sites_may_read(front: Server) -> None:
 def test_who_has_the_graph_is_not_sent_it_again(front: Server) -> None:
     """By either of its addresses, in the same format."""
     first = read(front, "/graph/a")
-    again = requests.get(f"{front.url}/graph/a", headers={"If-None-Match": first.headers["ETag"]}, timeout=30)
+    again = requests.get(f"{front.url}/graph/a", headers={"If-None-Match": first.headers["ETag"]}, timeout=240)
     assert (again.status_code, again.content) == (304, b"")
     assert read(front, graph=A).headers["ETag"] == first.headers["ETag"]
     assert read(front, graph=A, format="nt").headers["ETag"] != first.headers["ETag"]
@@ -160,7 +160,7 @@ def test_head_of_a_long_graph_costs_no_worker(folder: Path, tmp_path: Path) -> N
         before = the_worker(server)
         for query in (f"/graphs?graph={A}&format=trig", "/graphs?default&format=trig", f"/sparql?query={LONG}"):
             for _ in range(2):
-                answer = requests.head(f"{server.url}{query}", timeout=30)
+                answer = requests.head(f"{server.url}{query}", timeout=240)
                 assert (answer.status_code, answer.content, answer.headers["X-Cache"]) == (200, b"", "miss")
                 assert "Content-Length" not in answer.headers
                 assert answer.headers["ETag"]

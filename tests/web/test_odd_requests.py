@@ -42,7 +42,7 @@ def send(front: Server, method: str, target: bytes, *headers: bytes) -> tuple[in
     """Send a request byte for byte; status, headers and what follows them."""
     address = urlsplit(front.url)
     assert address.hostname is not None
-    with socket.create_connection((address.hostname, address.port or 80), timeout=30) as connection:
+    with socket.create_connection((address.hostname, address.port or 80), timeout=240) as connection:
         host = address.netloc.encode() if not any(h.lower().startswith(b"host:") for h in headers) else None
         own = [b"Connection: close", b"Content-Length: 0", *([b"Host: " + host] if host else []), *headers]
         connection.sendall(method.encode() + b" " + target + b" HTTP/1.1\r\n" + b"\r\n".join(own) + b"\r\n\r\n")
@@ -186,6 +186,6 @@ def test_what_data_and_pages_say_of_a_repeated_parameter_is_the_same(front: Serv
     """The first counts."""
     query = "iri=http://example.org/item/1&iri=http://example.org/item/none"
     for accept in ("text/html", "text/turtle"):
-        answer = requests.get(f"{front.url}/entity?{query}", headers={"Accept": accept}, timeout=30)
+        answer = requests.get(f"{front.url}/entity?{query}", headers={"Accept": accept}, timeout=240)
         assert answer.status_code == 200
         assert "item/1" in answer.text

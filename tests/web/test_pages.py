@@ -48,7 +48,7 @@ class Page(HTMLParser):
 
 
 def get(front: Server, path: str, **headers: str) -> requests.Response:
-    return requests.get(f"{front.url}{path}", headers=headers, timeout=30, allow_redirects=False)
+    return requests.get(f"{front.url}{path}", headers=headers, timeout=240, allow_redirects=False)
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -137,7 +137,7 @@ def test_what_is_not_there_is_told_as_the_client_reads_it(front: Server, path: s
 
 def test_other_methods_are_refused(front: Server) -> None:
     """Nothing here can be changed by HTTP."""
-    answer = requests.post(f"{front.url}/providers/a", timeout=30)
+    answer = requests.post(f"{front.url}/providers/a", timeout=240)
     assert answer.status_code == 405
     assert "GET" in answer.headers["Allow"]
 
@@ -153,7 +153,7 @@ def test_data_are_open_to_scripts_of_other_sites(front: Server) -> None:
     """They are open data."""
     for path in ("/providers/a.json", "/providers/a.ttl", "/status", "/exports/void.ttl"):
         assert get(front, path).headers["Access-Control-Allow-Origin"] == "*"
-    asked = requests.options(f"{front.url}/providers/a.json", timeout=30)
+    asked = requests.options(f"{front.url}/providers/a.json", timeout=240)
     assert "If-None-Match" in asked.headers["Access-Control-Allow-Headers"]
 
 

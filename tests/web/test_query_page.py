@@ -118,7 +118,7 @@ def front(tmp_path_factory: pytest.TempPathFactory, queries: Path) -> Iterator[S
 
 
 def page(front: Server, **parameters: str | list[str]) -> requests.Response:
-    return requests.get(f"{front.url}/sparql", params=parameters, headers=HTML, timeout=30)
+    return requests.get(f"{front.url}/sparql", params=parameters, headers=HTML, timeout=240)
 
 
 def test_the_page_can_be_used_without_its_script(front: Server) -> None:
@@ -130,7 +130,7 @@ def test_the_page_can_be_used_without_its_script(front: Server) -> None:
     graphs = [("http://example.org/graph/a", False), ("http://example.org/graph/b", False)]
     assert controls.fields["default-graph-uri"] == controls.fields["named-graph-uri"] == graphs
     sent = {"query": controls.text, "format": "csv", "default-graph-uri": "http://example.org/graph/a"}
-    result = requests.get(f"{front.url}/sparql", params=sent, headers=HTML, timeout=30)
+    result = requests.get(f"{front.url}/sparql", params=sent, headers=HTML, timeout=240)
     assert result.headers["Content-Type"].startswith("text/csv")
     assert len(result.text.splitlines()) > 30
 
@@ -164,7 +164,7 @@ def test_the_page_has_the_strict_policy_and_asks_nobody_else(front: Server) -> N
 
 def test_the_examples_are_links_and_data(front: Server) -> None:
     """A link opens its query in the page, with a script or without."""
-    (example,) = requests.get(f"{front.url}/sparql/examples.json", timeout=30).json()
+    (example,) = requests.get(f"{front.url}/sparql/examples.json", timeout=240).json()
     assert example["title"] == "All values"
     assert example["description"] == "Of everything, everywhere."
     assert example["link"] in Controls(page(front).text).links
@@ -176,7 +176,7 @@ def test_an_example_that_is_added_is_there(front: Server, queries: Path) -> None
     new = queries / "9.rq"
     new.write_text("# New\nASK {}\n", "utf-8")
     try:
-        titles = [one["title"] for one in requests.get(f"{front.url}/sparql/examples.json", timeout=30).json()]
+        titles = [one["title"] for one in requests.get(f"{front.url}/sparql/examples.json", timeout=240).json()]
     finally:
         new.unlink()
     assert titles == ["All values", "New"]
@@ -217,7 +217,7 @@ def test_no_folder_means_no_examples(tmp_path: Path) -> None:
 
 def test_terms_are_counted_over_all_graphs(front: Server) -> None:
     """Completion offers first what is there most, from figures that were kept anyway."""
-    told = requests.get(f"{front.url}/sparql/terms.json", timeout=30).json()
+    told = requests.get(f"{front.url}/sparql/terms.json", timeout=240).json()
     assert told["classes"] == [{"iri": CLASS, "entities": 5}, {"iri": OTHER, "entities": 4}]
     assert told["properties"] == [{"iri": NAME, "triples": 12}]
     assert told["prefixes"]["foaf"] == "http://xmlns.com/foaf/0.1/"
@@ -226,16 +226,18 @@ def test_terms_are_counted_over_all_graphs(front: Server) -> None:
 
 def test_terms_that_a_browser_has_are_not_sent_again(front: Server) -> None:
     """They come with every visit and change with a harvest."""
-    first = requests.get(f"{front.url}/sparql/terms.json", timeout=30)
-    again = requests.get(f"{front.url}/sparql/terms.json", headers={"If-None-Match": first.headers["ETag"]}, timeout=30)
+    first = requests.get(f"{front.url}/sparql/terms.json", timeout=240)
+    again = requests.get(
+        f"{front.url}/sparql/terms.json", headers={"If-None-Match": first.headers["ETag"]}, timeout=240
+    )
     assert (again.status_code, again.content) == (304, b"")
 
 
 def test_the_editor_is_served_with_its_licences(front: Server) -> None:
     """It is fetched when the project is built, not by the reader's browser from somewhere else."""
     for name in ("yasgui.min.js", "yasgui.min.css", "land-110m.json"):
-        assert requests.get(f"{front.url}/static/yasgui/{name}", timeout=30).status_code == 200, name
-    licences = requests.get(f"{front.url}/static/yasgui/licences.txt", timeout=30).text
+        assert requests.get(f"{front.url}/static/yasgui/{name}", timeout=240).status_code == 200, name
+    licences = requests.get(f"{front.url}/static/yasgui/licences.txt", timeout=240).text
     for package in ("@zazuko/yasgui 4.6.2: MIT", "codemirror ", "jquery ", "world-atlas "):
         assert package in licences
 

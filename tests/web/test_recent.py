@@ -28,13 +28,13 @@ def shelf(tmp_path: Path) -> SeedCatalog:
 
 @pytest.fixture
 def front(folder: Path, shelf: SeedCatalog) -> Iterator[Server]:
-    server = serve(folder, shelf.root, QueryLimits(workers=1, timeout_s=20, cache_bytes=1 << 30))
+    server = serve(folder, shelf.root, QueryLimits(workers=1, timeout_s=20, wait_s=240, cache_bytes=1 << 30))
     yield server
     server.stop()
 
 
 def get(front: Server, query: str, method: str = "GET", **headers: str) -> requests.Response:
-    return requests.request(method, f"{front.url}/sparql", params={"query": query}, headers=headers, timeout=30)
+    return requests.request(method, f"{front.url}/sparql", params={"query": query}, headers=headers, timeout=240)
 
 
 def test_a_lookup_is_remembered_as_it_was(front: Server) -> None:
@@ -56,7 +56,7 @@ def test_another_format_is_another_answer(front: Server) -> None:
 def test_headers_in_pieces_are_not_taken_for_another(front: Server) -> None:
     """Two Accept headers, `text/c` and `sv`, are not `text/csv`: who asks for that must not get the answer to those."""
     address = urlsplit(front.url)
-    connection = http.client.HTTPConnection(address.hostname or "", address.port or 0, timeout=30)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port or 0, timeout=240)
     connection.putrequest("GET", f"/sparql?{urlencode({'query': LOOKUP})}")
     for piece in ("text/c", "sv, */*;q=0.1"):
         connection.putheader("Accept", piece)

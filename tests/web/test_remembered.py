@@ -16,7 +16,7 @@ from tests.web.test_breaking import send, until
 HEAVY = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f FILTER(?c != ?f) }"
 LONG = "SELECT * { ?s ?p ?o . VALUES ?n { 1 2 3 4 5 6 7 8 9 } . ?o ?q ?r } ORDER BY ?s ?p ?n ?q"
 STREAM = "SELECT ?s ?p ?o ?x { ?s ?p ?o . ?x ?y ?z }"
-LIMITS = QueryLimits(workers=1, timeout_s=20, cache_bytes=1 << 30)
+LIMITS = QueryLimits(workers=1, timeout_s=20, wait_s=240, cache_bytes=1 << 30)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def size_of(path: Path) -> int:
 
 
 def ask(front: Server, query: str, **headers: str) -> requests.Response:
-    return requests.get(f"{front.url}/sparql", params={"query": query}, headers=headers, timeout=30)
+    return requests.get(f"{front.url}/sparql", params={"query": query}, headers=headers, timeout=240)
 
 
 @pytest.mark.parametrize("query", [HEAVY, LONG])
@@ -64,8 +64,8 @@ def test_a_remembered_answer_is_that_of_post_and_head_too(front: Server) -> None
     """What is asked counts, not how."""
     query = f"{HEAVY} # asked in three ways"
     first = ask(front, query)
-    posted = requests.post(f"{front.url}/sparql", data={"query": query}, timeout=30)
-    head = requests.head(f"{front.url}/sparql", params={"query": query}, timeout=30)
+    posted = requests.post(f"{front.url}/sparql", data={"query": query}, timeout=240)
+    head = requests.head(f"{front.url}/sparql", params={"query": query}, timeout=240)
     assert posted.content == first.content
     assert [answer.headers["X-Cache"] for answer in (posted, head)] == ["hit", "hit"]
     assert head.headers["Content-Length"] == str(len(first.content))
@@ -88,7 +88,7 @@ def test_a_front_that_is_killed_while_it_writes_leaves_nothing_that_is_served(fo
     try:
         with send(server, STREAM) as connection:
             assert b"200 OK" in connection.recv(1000)
-            until(lambda: writing.is_dir() and any(size_of(path) > 100_000 for path in writing.iterdir()), 60)
+            until(lambda: writing.is_dir() and any(size_of(path) > 100_000 for path in writing.iterdir()), 240)
             server.process.kill()
             server.process.wait(60)
     finally:
@@ -96,10 +96,10 @@ def test_a_front_that_is_killed_while_it_writes_leaves_nothing_that_is_served(fo
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["writing"]
     server = serve(folder, shelf.root, LIMITS)
     try:
-        first, second = (requests.get(f"{server.url}/sparql", params={"query": STREAM}, timeout=30) for _ in range(2))
+        first, second = (requests.get(f"{server.url}/sparql", params={"query": STREAM}, timeout=240) for _ in range(2))
         assert len(first.json()["results"]["bindings"]) == 300 * 300
         assert [answer.headers["X-Cache"] for answer in (first, second)] == ["miss", "hit"]
         assert first.content == second.content
-        until(lambda: not list(writing.iterdir()), 60)
+        until(lambda: not list(writing.iterdir()), 240)
     finally:
         server.stop()

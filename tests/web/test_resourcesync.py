@@ -29,7 +29,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harvested]:
 
 def get(instance: Harvested, path: str, **headers: str) -> requests.Response:
     headers = {"Accept-Encoding": "identity", **headers}
-    return requests.get(urljoin(instance.url, path), headers=headers, timeout=30)
+    return requests.get(urljoin(instance.url, path), headers=headers, timeout=240)
 
 
 def document(instance: Harvested, path: str) -> ElementTree.Element:
@@ -69,7 +69,7 @@ def items(root: ElementTree.Element) -> list[tuple[str, dict[str, str], list[dic
 
 def test_the_well_known_address_leads_to_all_documents(instance: Harvested) -> None:
     """A client that knows the host alone finds the dataset and its changes; each document leads up again."""
-    answer = requests.get(f"{instance.url}/.well-known/resourcesync", timeout=30, allow_redirects=False)
+    answer = requests.get(f"{instance.url}/.well-known/resourcesync", timeout=240, allow_redirects=False)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/resourcesync/sourceDescription.xml")
     source = document(instance, answer.headers["Location"])
     assert capability(source) == "description"
@@ -140,18 +140,18 @@ def test_changes_are_numbered_from_0_as_well(instance: Harvested) -> None:
 def test_a_download_goes_on_where_it_broke_off(instance: Harvested, path: str, coding: str) -> None:
     """Plain and compressed, each with a tag of its own, its length, and ranges."""
     headers = {"Accept-Encoding": coding}
-    with requests.get(f"{instance.url}{path}", headers=headers, timeout=30, stream=True) as answer:
+    with requests.get(f"{instance.url}{path}", headers=headers, timeout=240, stream=True) as answer:
         body = answer.raw.read(decode_content=False)
     assert answer.headers.get("Content-Encoding", "identity") == coding
     plain = gzip.decompress(body) if coding == "gzip" else body
     assert plain == get(instance, path).content
-    head = requests.head(f"{instance.url}{path}", headers=headers, timeout=30)
+    head = requests.head(f"{instance.url}{path}", headers=headers, timeout=240)
     for each in (answer, head):
         assert each.headers["Content-Length"] == str(len(body))
         assert each.headers["Accept-Ranges"] == "bytes"
         assert each.headers["ETag"] == answer.headers["ETag"]
     asked = {**headers, "Range": "bytes=5-", "If-Range": answer.headers["ETag"]}
-    with requests.get(f"{instance.url}{path}", headers=asked, timeout=30, stream=True) as part:
+    with requests.get(f"{instance.url}{path}", headers=asked, timeout=240, stream=True) as part:
         assert (part.status_code, part.raw.read(decode_content=False)) == (206, body[5:])
     other = get(instance, path, **{"Accept-Encoding": "identity" if coding == "gzip" else "gzip"})
     assert other.headers["ETag"] != answer.headers["ETag"]
@@ -218,7 +218,7 @@ def test_rdf_patches_replay_to_the_dataset(instance: Harvested) -> None:
         dataset.parse(data=answer.text, format="patch")
         again = get(instance, f"/providers/p/changes/{n}.rdfp", **{"If-None-Match": answer.headers["ETag"]})
         assert (again.status_code, again.content) == (304, b"")
-        head = requests.head(f"{instance.url}/providers/p/changes/{n}.rdfp", timeout=30)
+        head = requests.head(f"{instance.url}/providers/p/changes/{n}.rdfp", timeout=240)
         assert (head.status_code, head.headers["ETag"]) == (200, answer.headers["ETag"])
     expected = Dataset().parse(data=get(instance, "/resourcesync/p/dataset.nq").text, format="nquads")
     assert {str(quad) for quad in dataset.quads()} == {str(quad) for quad in expected.quads()} != set()

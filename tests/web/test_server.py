@@ -16,7 +16,7 @@ def start(target: str, port: int) -> subprocess.CompletedProcess[str]:
     """What a server says that does not come up."""
     code = f"from sparql.web.server import run; run({target!r}, '127.0.0.1', {port})"
     return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=240, check=False
     )
 
 

@@ -42,7 +42,7 @@ def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 
 def get(front: Server, query: str, form: str) -> requests.Response:
-    return requests.get(f"{front.url}/sparql", params={"query": query, "format": form}, timeout=30)
+    return requests.get(f"{front.url}/sparql", params={"query": query, "format": form}, timeout=240)
 
 
 def cut(text: str) -> str:
@@ -93,7 +93,7 @@ def test_a_graph_that_is_read_is_cut_by_bytes_alone(folder: Path, tmp_path: Path
     server = serve(folder, shelf.root, QueryLimits(workers=1, max_rows=10, max_bytes=200_000))
     try:
         url = f"{server.url}/graphs"
-        text = requests.get(url, params={"graph": "http://example.org/graph/a", "format": form}, timeout=30).text
+        text = requests.get(url, params={"graph": "http://example.org/graph/a", "format": form}, timeout=240).text
     finally:
         server.stop()
     kind = LINES[form]
@@ -125,14 +125,14 @@ def test_a_graph_that_is_read_is_broken_off_too(folder: Path, tmp_path: Path, fo
     try:
         parameters = {"graph": "http://example.org/graph/a", "format": form}
         with pytest.raises(requests.exceptions.ChunkedEncodingError):
-            requests.get(f"{server.url}/graphs", params=parameters, timeout=30)
+            requests.get(f"{server.url}/graphs", params=parameters, timeout=240)
     finally:
         server.stop()
 
 
 def test_a_result_that_takes_too_long_says_so_and_is_broken_off(front: Server) -> None:
     """It has whole rows and the reason for people, and the error for programs, that they may ask again."""
-    answer = requests.get(f"{front.url}/sparql", params={"query": SLOW, "format": "csv"}, stream=True, timeout=30)
+    answer = requests.get(f"{front.url}/sparql", params={"query": SLOW, "format": "csv"}, stream=True, timeout=240)
     received = b""
     with pytest.raises(requests.exceptions.ChunkedEncodingError):
         for piece in answer.iter_content(1 << 16):

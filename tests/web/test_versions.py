@@ -208,7 +208,7 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def read(front: Server, path: str, **headers: str) -> requests.Response:
-    return requests.get(f"{front.url}{path}", headers=headers or HTML, timeout=30)
+    return requests.get(f"{front.url}{path}", headers=headers or HTML, timeout=240)
 
 
 def unmarked(text: str) -> str:
