@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -28,7 +27,7 @@ from harvest.ledger import Database, Ledger
 from harvest.ledger.members import members
 from harvest.publish.exports import read_index
 from harvest.revise.versions import GraphFiles
-from sparql.errors import DamagedData
+from sparql.errors import DamagedData, StoreError
 from sparql.reports import (
     DocumentPage,
     IngestReport,
@@ -231,10 +230,18 @@ class InstanceCatalog:
         return queue_report(self._ledger, self.settings, registered.all() if registered else {}, self._clock())
 
     def content(self, digest: str) -> Path | None:
-        """Filed bytes, or None."""
-        with suppress(UnknownName):
+        """
+        Filed bytes, or None.
+
+        Raises:
+            StoreError: They are in an object storage that cannot be read now.
+        """
+        try:
             return ContentStore(self.settings.layout.content).path(digest)
-        return None
+        except UnknownName:
+            return None
+        except StorageError as error:
+            raise StoreError(error.message) from error
 
     def documents(self, state: str | None, page: int) -> SeedList:
         """A page of the seeds."""

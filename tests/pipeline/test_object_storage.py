@@ -13,6 +13,8 @@ from harvest.archive.content import ContentStore
 from harvest.archive.history import Archive
 from harvest.archive.objects import PLACE, at
 from harvest.archive.verify import verify
+from harvest.catalog.instance import InstanceCatalog
+from sparql.errors import StoreError
 from tests.objects import SECRET, ObjectServer, serving
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_rebuild import harvested, history
@@ -84,7 +86,16 @@ def test_a_storage_that_is_away_costs_a_wait(
     release(provider, 2, A2)
     assert "committed" not in outcomes(instance, forced=True)
     assert instance.graph("p") == {A1, B1}
+    catalog, digest = (
+        InstanceCatalog(instance.settings),
+        instance.harvester.instance.ledger.runs("p")[-1].dumps[0].sha256,
+    )
+    instance.harvester.instance.content.path(digest).unlink()
+    with pytest.raises(StoreError) as away:
+        catalog.content(digest)
+    assert away.value.status == 503
     server.start()
+    assert catalog.content(digest) is not None
     instance.clock.forward(days=1)
     assert outcomes(instance) == ["committed"]
     assert instance.graph("p") == {A2, B1}
