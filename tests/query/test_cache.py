@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EDITION = "7-1a-2b"
 KEY = "0" * 40
 HEAVY = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . FILTER(?c != ?f) }"
-SLOW = f"SELECT (COUNT(*) AS ?n) {{ ?a ?b ?c . ?d ?e ?f . ?g <{BASE}value> ?h . FILTER(?c != ?f) }}"
+SLOW = f"SELECT (COUNT(*) AS ?n) {{ ?a <{BASE}next> ?c . ?d ?e ?f . ?g <{BASE}value> ?h . FILTER(?c != ?f) }}"
 LONG = "SELECT ?s ?p ?o ?n { ?s ?p ?o VALUES ?n { 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 } }"
 
 
