@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
 import pytest
 
@@ -153,3 +154,45 @@ def test_a_real_catalogue_without_rdf_says_why(instance: TemporaryInstance, prov
     assert result.finding is not None
     assert "describes 2 datasets" in result.finding.message
     assert "has no distribution in RDF" in result.finding.message
+
+
+def test_a_real_catalogue_with_a_remote_context_is_read(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """A town's ArcGIS hub refers to the context of Project Open Data, which this server plays; it has no RDF."""
+    address = "https://project-open-data.cio.gov/v1.1/schema/catalog.jsonld"
+    body = (realdata() / "platforms/dcat/udata-evian.json").read_bytes()
+    body = body.replace(address.encode(), f"{provider.url}/catalog.jsonld".encode())
+    iris = {name: {"@id": f"dcat:{name}", "@type": "@id"} for name in ("accessURL", "downloadURL", "landingPage")}
+    terms = {name: f"dcat:{name}" for name in ("dataset", "distribution", "mediaType", "keyword")}
+    words = {name: f"dct:{name}" for name in ("title", "description", "format", "modified", "license")}
+    prefixes = {"dcat": "http://www.w3.org/ns/dcat#", "dct": "http://purl.org/dc/terms/"}
+    context = json.dumps({"@context": prefixes | iris | terms | words})
+    provider.put("/catalog.jsonld", context, "application/ld+json")
+    url = provider.put("/evian.json", body, "application/ld+json")
+    instance.register(f"p:\n  dcat: {url}\n")
+    [result] = instance.tick("p")
+    assert result.outcome is Outcome.FAILED
+    assert result.finding is not None
+    assert f"describes {body.count(b'dcat:Dataset')} datasets" in result.finding.message
+    assert "has no distribution in RDF" in result.finding.message
+    assert provider.asked("/catalog.jsonld") == [200]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("csw-geonetwork-dcat-page-1.xml", "the attribute timestamp has no namespace; what it belongs to was left out"),
+        ("csw-geonetwork-dcat-page-5.xml", "the attribute timestamp has no namespace; what it belongs to was left out"),
+        ("geonetwork.xml", "is no IRI: Invalid IRI code point ' '; what it belongs to was left out (line 12"),
+        ("datara--5a26b0f6-0ccf-46ad-ac58-734054b91977.rdf.xml", "has no distribution in RDF"),
+    ],
+)
+def test_real_pages_that_cannot_be_harvested_say_why(
+    instance: TemporaryInstance, provider: ProviderServer, name: str, reason: str
+) -> None:
+    """Answers of a catalogue service, which are no RDF, an identifier with a blank in it, and a dataset without RDF."""
+    body = (realdata() / "platforms/dcat" / f"udata-{name}").read_bytes()
+    instance.register(f"p:\n  dcat: {provider.put('/catalog.rdf', body, 'application/rdf+xml')}\n")
+    [result] = instance.tick("p")
+    assert result.outcome is Outcome.FAILED
+    assert result.finding is not None
+    assert reason in result.finding.message
