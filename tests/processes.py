@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +24,19 @@ def is_running(pid: int) -> bool:
     """Whether a process is there and no zombie, which has ended and waits for its parent to hear of it."""
     fields = _fields(pid)
     return bool(fields) and fields[0] != "Z"
+
+
+def stop(pid: int) -> None:
+    """
+    Stop a process, and return once each of its threads stands still.
+
+    The signal is taken by one thread, and until that has its turn the others go on.
+    """
+    os.kill(pid, signal.SIGSTOP)
+    end = time.monotonic() + 60
+    while {_fields(int(thread))[:1] == ["T"] for thread in os.listdir(f"/proc/{pid}/task")} != {True}:
+        assert time.monotonic() < end, f"{pid} does not stop"
+        time.sleep(0.001)
 
 
 def seconds_of(pid: int) -> float:

@@ -18,7 +18,7 @@ from sparql.query.pool import Pool
 from sparql.query.state import WorkerState
 from sparql.worker import child
 from sparql.worker.worker import NAME
-from tests.processes import command_of, descendants, is_running, name_of, parent_of
+from tests.processes import command_of, descendants, is_running, name_of, parent_of, stop
 from tests.query.stores import SeedCatalog, items
 from tests.query.test_pool import (
     BASE_IRI,
@@ -107,7 +107,7 @@ def test_a_fork_server_that_hangs_is_replaced(shelf: SeedCatalog, monkeypatch: p
         async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, start_s=2)) as pool:
             (worker,) = pids(pool)
             server = parent_of(worker)
-            os.kill(server, signal.SIGSTOP)
+            stop(server)
             os.kill(worker, signal.SIGKILL)
             await until(lambda: not is_running(server))
             assert await text(pool, request(COUNT, "text/csv")) == csv(6000)

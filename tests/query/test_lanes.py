@@ -25,6 +25,7 @@ from sparql.worker.counting import RowCounter
 from sparql.worker.frames import CHUNK_BYTES, HEAD
 from sparql.worker.sink import FIRST_BYTES, FIRST_S, ResultBounds, ResultSink
 from sparql.worker.worker import LOWEST
+from tests.processes import stop
 from tests.query.stores import SeedCatalog, items
 from tests.query.test_pool import COUNT, ENDLESS, count, csv, idle, request, running, seconds_of, text, until
 
@@ -106,7 +107,7 @@ def test_the_limit_is_on_processor_time(shelf: SeedCatalog) -> None:
             (worker,) = pool.workers
             task = asyncio.create_task(ended(pool, ENDLESS, Ticket(lambda: None)))
             await until(lambda: worker.busy)
-            os.kill(worker.pid, signal.SIGSTOP)  # As one that gets no processor.
+            stop(worker.pid)  # As one that gets no processor.
             await asyncio.sleep(1)
             assert not task.done()
             os.kill(worker.pid, signal.SIGCONT)
@@ -125,7 +126,7 @@ def test_a_query_that_others_leave_no_processor_is_told_to_come_back(shelf: Seed
             (worker,) = pool.workers
             task = asyncio.create_task(ended(pool, ENDLESS, Ticket(lambda: None)))
             await until(lambda: worker.busy)
-            os.kill(worker.pid, signal.SIGSTOP)
+            stop(worker.pid)
             failure = await task
             assert type(failure) is Overloaded
             assert "had a processor for 0." in failure.message
@@ -439,7 +440,7 @@ def test_a_query_that_found_no_processor_is_not_long(shelf: SeedCatalog) -> None
     async def test() -> None:
         async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, reading_s=0.1)) as pool:
             (worker,) = pool.workers
-            os.kill(worker.pid, signal.SIGSTOP)  # As one that gets no turn.
+            stop(worker.pid)  # As one that gets no turn.
             asked = asyncio.create_task(text(pool, request(COUNT, "text/csv")))
             await asyncio.sleep(0.5)
             assert worker.state is WorkerState.SHORT
