@@ -50,7 +50,7 @@ def written(recipe: Recipe, folder: Path) -> list[str]:
     return path.read_text("utf-8").splitlines()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name",
     [

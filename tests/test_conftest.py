@@ -76,7 +76,8 @@ def test_a_skip_passes_on_a_developers_machine(tmp_path: Path) -> None:
     assert "1 passed, 2 skipped, 1 xfailed" in printed
 
 
-@pytest.mark.parametrize("flags", [(), ("-n", "1")], ids=["one process", "xdist"])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("flags", [("-n", "1"), ()], ids=["xdist", "one process"])
 def test_an_unlisted_skip_fails_under_ci(tmp_path: Path, flags: tuple[str, ...]) -> None:
     """A check that silently stopped running must not look like one that passed, an expected failure neither."""
     code, printed = _run(tmp_path, SAMPLE, ci=True, flags=flags)
@@ -96,7 +97,8 @@ def test_a_listed_skip_passes_under_ci(tmp_path: Path) -> None:
     assert code == 0, printed
 
 
-@pytest.mark.parametrize("flags", [(), ("-n", "1")], ids=["one process", "xdist"])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("flags", [("-n", "1"), ()], ids=["xdist", "one process"])
 def test_a_skipped_module_fails_under_ci(tmp_path: Path, flags: tuple[str, ...]) -> None:
     """A module that skips itself takes all its tests along, and counts as much as one test."""
     sample = "import pytest\npytest.importorskip('no_such_module')\ndef test_runs(): ...\n"
@@ -105,7 +107,8 @@ def test_a_skipped_module_fails_under_ci(tmp_path: Path, flags: tuple[str, ...])
     assert "tests/test_sample.py does not run under CI" in printed
 
 
-@pytest.mark.parametrize("flags", [(), ("-n", "1")], ids=["one process", "xdist"])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("flags", [("-n", "1"), ()], ids=["xdist", "one process"])
 def test_missing_debian_packages_are_named_at_the_end(tmp_path: Path, flags: tuple[str, ...]) -> None:
     """Whoever may not install them still sees what was not tried; under CI it is a failure."""
     lines = [

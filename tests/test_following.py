@@ -168,6 +168,82 @@ def test_a_replica_that_is_far_behind_begins_with_the_baseline(origin: Publisher
     assert replica.follow() and replica.versions() == origin.node.versions()
 
 
+@pytest.fixture
+def large(tmp_path: Path) -> Iterator[tuple[Publisher, Node, Callable[[int], list[str]]]]:
+    """An origin of 100,200 statements and a replica that has them; and the lines of a version."""
+
+    def lines(changed: int) -> list[str]:
+        return [f'<http://x/{n}> <http://x/p> "{n if n >= changed else -n}"' for n in range(100_200)]
+
+    with serving() as provider:
+        origin = Publisher(tmp_path / "origin", provider)
+        with origin.node.served():
+            origin.publish(*lines(0))
+            replica = Node(tmp_path / "replica", origin.node.url)
+            assert replica.follow()
+            yield origin, replica, lines
+        replica.instance.close()
+        origin.node.instance.close()
+
+
+class StoppedHere(Exception):
+    """Raised where a process would have been killed."""
+
+
+def test_a_small_change_of_a_large_graph_is_read_before_its_snapshot_is_written(
+    large: tuple[Publisher, Node, Callable[[int], list[str]]],
+) -> None:
+    """A replica that ends in between has the version, and its snapshot when the next export needs it."""
+    origin, replica, lines = large
+    origin.publish(*lines(50))
+    seen: list[tuple[str, int, bool]] = []
+    folder = replica.folder / "var" / "providers" / "p"
+
+    def on_step(name: str, step: str) -> None:
+        if step == "snapshot":
+            assert '<http://x/7> <http://x/p> "-7"' in replica.instance.graph("p")
+            seen.append((step, len(replica.instance.graph("p")), (folder / "snapshot-000002.nq").exists()))
+            raise StoppedHere
+
+    replica.instance.at_step = on_step
+    with pytest.raises(StoppedHere):
+        replica.follow()
+    assert seen == [("snapshot", 100_200, False)] and replica.versions() == [1, 2]
+    replica.instance.close()
+    replica.instance.at_step = lambda name, step: None
+    origin.publish(*lines(60))
+    assert replica.follow() and replica.versions() == [1, 2, 3]
+    origin.node.instance.harvester.export()
+    assert replica.files() == origin.node.files()
+    assert all(proof.holds for proof in replica.instance.harvester.maintenance.prove_all())
+
+
+@pytest.mark.long
+def test_a_snapshot_that_is_not_that_of_the_origin_is_reported(
+    large: tuple[Publisher, Node, Callable[[int], list[str]]],
+) -> None:
+    """Here a value was changed in the replica's own file; nothing is exported of it."""
+    origin, replica, lines = large
+    snapshot = replica.folder / "var" / "providers" / "p" / "snapshot-000001.nq"
+    snapshot.write_bytes(snapshot.read_bytes().replace(b'"99999"', b'"99998"'))
+    origin.publish(*lines(50))
+    assert not replica.instance.harvester.maintenance.following.tick()
+    assert replica.versions() == [1, 2] and not snapshot.with_name("snapshot-000002.nq").exists()
+    [finding] = replica.instance.harvester.instance.ledger.damages.of("p")
+    assert "version 2 comes to SHA-256 " in finding.message and f"by {origin.node.url}" in finding.message
+    assert [proof.what for proof in replica.instance.harvester.maintenance.prove_all() if not proof.holds]
+
+
+def test_a_change_of_another_graph_is_refused(large: tuple[Publisher, Node, Callable[[int], list[str]]]) -> None:
+    """Here the statement that goes is gone from the replica's own file."""
+    origin, replica, lines = large
+    snapshot = replica.folder / "var" / "providers" / "p" / "snapshot-000001.nq"
+    snapshot.write_bytes(snapshot.read_bytes().replace(b'"49"', b'"48"'))
+    origin.publish(*lines(50))
+    assert not replica.instance.harvester.maintenance.following.tick()
+    assert replica.versions() == [1]
+
+
 def test_a_replica_takes_no_orders_and_no_updates(origin: Publisher, node: Callable[[], Node]) -> None:
     """The reason names the origin."""
     origin.publish(A1, '<http://x/orders> <http://x/p> "1"')

@@ -122,6 +122,7 @@ def pair(folder: Path) -> Iterator[Pair]:
             made.close()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_a_replica_has_the_files_of_its_origin(tmp_path: Path) -> None:
     """What was there before its first start, and what is published then."""

@@ -108,13 +108,18 @@ class Instance:
         return capture if capture and capture.digest and self.content.holds(capture.digest) else None
 
     def whole(self, record: ProviderRecord, room: Path) -> Path:
-        """The snapshot of a provider's current version, folded from its changes if need be; empty for version 0."""
+        """
+        The snapshot of a provider's current version, folded from its changes if need be; empty for version 0.
+
+        Raises:
+            DamageError: The changes come to something else than was committed.
+        """
         if record.version == 0:
             empty = room / "empty.nq"
             empty.touch()
             return empty
         files = self.files(record.name)
-        made = files.fold(record.version, room)
+        made = files.fold(record.version, room, self.ledger.digest(record.name, record.version))
         if made is not None:
             self.ledger.set_digest(record.name, record.version, made.digest)
         return files.snapshot_file(record.version)

@@ -16,6 +16,8 @@ import gzip
 import io
 import os
 from collections.abc import Iterable, Iterator
+from heapq import merge
+from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -47,12 +49,42 @@ def split(marked: Iterator[tuple[bool, bytes]], folder: Path) -> Delta:
 
 def apply(base: Path, delta: Delta, target: Path) -> Snapshot:
     """Write `base` with the delta applied to `target`; a line removed that is not there is no error."""
-    kept = target.with_name(target.name + ".kept")
-    try:
-        lines.minus(kept, base, delta.removed)
-        return lines.union(target, kept, delta.added)
-    finally:
-        kept.unlink(missing_ok=True)
+    return lines.replaced(target, base, delta.removed, delta.added)
+
+
+def apply_to_subjects(base: Path, delta: Delta, target: Path) -> int | None:
+    """
+    Write what the subjects of the delta have in `base` with the delta applied to `target`, in one pass over `base`.
+
+    Returns:
+        How many lines the graph has more afterwards, or None where the delta is of another graph: a line that is
+        removed is not there, or one that is added is.
+    """
+    fits, more = True, 0
+    with base.open("rb") as graph, target.open("wb") as out:
+        line = graph.readline()
+        for prefix, gone, new in _by_subject(delta):
+            while line and line < prefix:
+                line = graph.readline()
+            held = set[bytes]()
+            while line.startswith(prefix):
+                held.add(line)
+                line = graph.readline()
+            fits = fits and gone <= held and new.isdisjoint(held)
+            more += len(new) - len(gone)
+            out.writelines(sorted((held - gone) | new))
+    return more if fits else None
+
+
+def _by_subject(delta: Delta) -> Iterator[tuple[bytes, set[bytes], set[bytes]]]:
+    """What each subject loses and gains, in order, after what its lines begin with."""
+    with delta.removed.open("rb") as removed, delta.added.open("rb") as added:
+        marked = merge(((line, 0) for line in removed), ((line, 1) for line in added))
+        for term, group in groupby(marked, lambda each: lines.subject(each[0])):
+            sides = set[bytes](), set[bytes]()
+            for line, side in group:
+                sides[side].add(line)
+            yield term + b" ", *sides
 
 
 def invert(delta: Delta) -> Delta:

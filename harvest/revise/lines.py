@@ -36,14 +36,14 @@ def object_(line: bytes) -> bytes:
 
 
 @contextmanager
-def merged(*command: str) -> Iterator[IO[bytes]]:
+def merged(*command: str, stdin: IO[bytes] | None = None) -> Iterator[IO[bytes]]:
     """
-    The output of a coreutils command over sorted files, as a stream.
+    The output of a coreutils command over sorted files, as a stream; `stdin` is another one's.
 
     Raises:
         StorageError: The command failed: the disk is full or a file is gone.
     """
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_ENVIRONMENT)
+    process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_ENVIRONMENT)
     assert process.stdout is not None and process.stderr is not None
     with process.stdout as output, process.stderr:
         try:
@@ -116,6 +116,15 @@ def union(target: Path, *sources: Path) -> Snapshot:
 def minus(target: Path, source: Path, gone: Path) -> Snapshot:
     """Write the lines of `source` that are not in `gone` to `target`."""
     with merged("comm", "-23", "--nocheck-order", str(source), str(gone)) as output:
+        return write(target, iter(lambda: output.read(_CHUNK), b""))
+
+
+def replaced(target: Path, source: Path, gone: Path, new: Path) -> Snapshot:
+    """Write the lines of `source` that are not in `gone`, and those of `new`, to `target`, sorted and unique."""
+    with (
+        merged("comm", "-23", "--nocheck-order", str(source), str(gone)) as kept,
+        merged("sort", "-m", "-u", "-", str(new), stdin=kept) as output,
+    ):
         return write(target, iter(lambda: output.read(_CHUNK), b""))
 
 

@@ -19,7 +19,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from harvest.errors import UnknownName
+from harvest.errors import DamageError, UnknownName
 from harvest.model import Delta, ProviderLayout, Snapshot
 from harvest.revise import delta as deltas
 from harvest.revise import lines
@@ -100,11 +100,19 @@ class GraphFiles:
             if not path.name.startswith(f"since-{base:06d}-"):
                 shutil.rmtree(path)
 
-    def fold(self, version: int, room: Path) -> Snapshot | None:
-        """Make a snapshot of `version`, the current one, and adopt it; None where it stands already."""
+    def fold(self, version: int, room: Path, digest: str | None = None) -> Snapshot | None:
+        """
+        Make a snapshot of `version`, the current one, and adopt it; None where it stands already.
+
+        Raises:
+            DamageError: It has another SHA-256 than `digest`, where that is known; nothing is adopted.
+        """
         if self.base() == version:
             return None
         snapshot = self._folded(self.base(), version, room)
+        if digest not in (None, snapshot.digest):
+            message = f"version {version} comes to SHA-256 {snapshot.digest}, and it was committed as {digest}"
+            raise DamageError(message, url=str(self.folder))
         snapshot.path.replace(self.snapshot_file(version))
         self.adopt(version)
         return snapshot

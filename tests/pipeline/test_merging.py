@@ -84,7 +84,7 @@ def check(given_dumps: list[Dump]) -> None:
             assert after(graph, dump, Path(name)) == graph
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(dumps, min_size=2, max_size=3))
 def test_dumps_in_any_order_never_say_together_what_none_of_them_said(given_dumps: list[Dump]) -> None:
     """Two or three dumps, full and partial, of two datasets."""

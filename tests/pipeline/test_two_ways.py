@@ -16,7 +16,7 @@ from tests.revise.model import GRAPH, got, graphs, is_blank, put, stays, subject
 from tests.revise.test_replace import Lines
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @pytest.mark.parametrize("coverage", ["full", "partial"])
 @given(a=graphs, b=graphs)
 def test_the_delta_and_the_literal_algorithm_end_in_the_same_graph(

@@ -40,6 +40,23 @@ def test_applying_what_differs_gives_the_new_graph(a: frozenset[bytes], b: froze
         assert snapshot.triples == len(b)
 
 
+@given(graphs, graphs, graphs)
+def test_the_changed_subjects_afterwards_are_those_of_the_new_graph(
+    a: frozenset[bytes], b: frozenset[bytes], c: frozenset[bytes]
+) -> None:
+    """Those that the delta names, whole; a delta of another graph is recognised."""
+    with TemporaryDirectory() as name:
+        root = Path(name)
+        delta = deltas.compare(put(root / "a", a), put(root / "b", b), root)
+        assert deltas.apply_to_subjects(root / "a", delta, root / "after") == len(b) - len(a)
+        changed = {line.split(b" ")[0] for line in a ^ b}
+        expected = sorted(line for line in b if line.split(b" ")[0] in changed)
+        assert (root / "after").read_bytes() == b"".join(expected)
+        more = deltas.apply_to_subjects(put(root / "c", c), delta, root / "other")
+        fits = a - b <= c and not (b - a) & c
+        assert more == (len(b) - len(a) if fits else None)
+
+
 @given(graphs, graphs)
 def test_the_inverse_goes_back(a: frozenset[bytes], b: frozenset[bytes]) -> None:
     """apply(b, invert(compare(a, b))) is a."""

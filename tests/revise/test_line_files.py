@@ -66,7 +66,7 @@ lines_of_somebody = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(lines_of_somebody, st.booleans())
 def test_lines_are_those_of_the_parser_however_they_are_spelled(written: list[str], packed: bool) -> None:
     """What is not parsed, for it looks canonical, is what the parser would have written."""
@@ -107,7 +107,7 @@ def statements(text: str) -> frozenset[bytes]:
 
 
 @pytest.mark.long
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(lines_of_somebody, lines_of_somebody, lines_of_somebody, st.booleans())
 def test_what_differs_is_what_the_parser_finds_however_it_is_spelled(
     both: list[str], ones: list[str], others: list[str], marked: bool

@@ -30,7 +30,7 @@ from tests.store.graphs import (
     objects,
 )
 
-few = settings(max_examples=40, suppress_health_check=[HealthCheck.differing_executors])
+few = settings(max_examples=20, suppress_health_check=[HealthCheck.differing_executors])
 
 
 @st.composite

@@ -141,7 +141,7 @@ def test_any_text_is_washed_without_harm(text: str, encoding: str, media_type: s
     check(text.encode(encoding, "surrogatepass"), media_type, name)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(TOKENS), max_size=12).map(b"".join), DECLARED, NAMES)
 def test_any_marks_are_washed_without_harm(data: bytes, media_type: str | None, name: str) -> None:
     """What means something to a format, in a row that means nothing."""

@@ -12,6 +12,9 @@ The origin is asked at each tick. What it does not answer, and what a crash left
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Final
+
 import structlog
 
 from harvest.archive.layout import sync_folder
@@ -20,10 +23,10 @@ from harvest.config.following import write_registry
 from harvest.errors import DamageError, HarvestError, MismatchError
 from harvest.ledger import ProviderRecord, VersionRecord
 from harvest.ledger.compacting import compact as compact_rows
-from harvest.model import Coverage, Note, Snapshot
+from harvest.model import Coverage, Delta, Finding, Note
 from harvest.pipeline.commits import compacted
 from harvest.pipeline.exporting import Alone
-from harvest.pipeline.feeding import feed
+from harvest.pipeline.feeding import SMALL, feed
 from harvest.pipeline.following.origin import Asking, OriginProvider, OriginVersion
 from harvest.pipeline.forget import forget
 from harvest.pipeline.harvest.commit import finish
@@ -36,6 +39,9 @@ from harvest.revise import delta as deltas
 from sparql.errors import SparqlError
 
 log = structlog.get_logger()
+
+SHARE: Final = 8
+"""A change of less than this part of a large graph is published before the snapshot is written and compared."""
 
 
 class Following:
@@ -116,6 +122,8 @@ class _Provider:
         for version in self._origin.versions(self._name, after):
             self._instance.check_stopping()
             self._take(version)
+        self._compare()
+        feed(self._instance, self._name)
         if self._record().baseline < self._known.baseline:
             self._rebase()
 
@@ -137,33 +145,70 @@ class _Provider:
         self._instance.on_step(self._name, "fetch")
         fetched = self._origin.file(self._name, version)
         with self._instance.room() as room:
-            (own := room / "own").mkdir()
-            delta = deltas.read(fetched, own)
-            before = self._instance.whole(record, room)
-            if version.n == record.version + 1 and version.n != self._known.baseline:
-                self._instance.on_step(self._name, "file-change")
-                fetched.replace(files.change(version.n))
-            elif version.n == self._known.baseline:
-                delta = deltas.compare(before, delta.added, room)
-            else:
-                raise MismatchError(
-                    f"{self._origin.url} gives version {version.n} of {self._name} after {record.version}"
-                )
-            snapshot = deltas.apply(before, delta, files.snapshot_file(version.n))
-            _check(self._name, version, snapshot)
+            loadable = self._filed(record, version, fetched, room)
             for folder in (files.folder, files.layout.changes):
                 sync_folder(folder)
             run = self._instance.ledger.start_run(self._name, self._instance.clock(), None, "file-version")
             progress = RunProgress(self._instance, self._name, run)
             progress.begun("file-version")
-            filed = _filed(self._name, run, version, snapshot)
+            filed = _record_of(self._name, run, version)
             self._instance.ledger.file_version(filed)
             with self._instance.writing:
-                finish(self._instance, filed, Loadable(delta, snapshot.path), progress)
+                finish(self._instance, filed, loadable, progress)
         if version.n == self._known.baseline:
             self._rebase()
-        feed(self._instance, self._name)
         log.info("followed", provider=self._name, version=version.n, added=version.added, removed=version.removed)
+
+    def _filed(self, record: ProviderRecord, version: OriginVersion, fetched: Path, room: Path) -> Loadable:
+        """What a version changes, its file under its final name."""
+        files = self._instance.files(self._name)
+        (own := room / "own").mkdir()
+        delta = deltas.read(fetched, own)
+        if version.n == self._known.baseline:
+            delta = deltas.compare(self._instance.whole(record, room), delta.added, room)
+        elif version.n == record.version + 1:
+            self._instance.on_step(self._name, "file-change")
+            fetched.replace(files.change(version.n))
+            if delta.removed_triples + delta.added_triples < record.triples // SHARE and record.triples > SMALL:
+                return Loadable(delta, self._around(record, version, delta, room))
+        else:
+            raise MismatchError(f"{self._origin.url} gives version {version.n} of {self._name} after {record.version}")
+        snapshot = deltas.apply(self._instance.whole(record, room), delta, files.snapshot_file(version.n))
+        if version.sha256 not in (None, snapshot.digest) or snapshot.triples != version.triples:
+            snapshot.path.unlink()
+            raise self._damage(version, f"comes to {snapshot.triples} triples, SHA-256 {snapshot.digest}")
+        return Loadable(delta, snapshot.path)
+
+    def _around(self, record: ProviderRecord, version: OriginVersion, delta: Delta, room: Path) -> Path:
+        """The lines of the changed subjects afterwards; the snapshot is made when readers have the version."""
+        after = room / "after.nq"
+        more = deltas.apply_to_subjects(self._instance.whole(record, room), delta, after)
+        if more is None or version.triples != record.triples + more:
+            raise self._damage(version, "removes what is not here, or adds what is here already")
+        return after
+
+    def _damage(self, version: OriginVersion, reason: str) -> DamageError:
+        return DamageError(
+            f"version {version.n} of {self._name} {reason}; its origin has {version.triples} triples, SHA-256 "
+            f"{version.sha256}: `harvest verify {self._name}` says which file is damaged"
+        )
+
+    def _compare(self) -> None:
+        """Have the snapshot of a version whose SHA-256 the origin gave, and report it where it is another one."""
+        record = self._record()
+        if not self._instance.ledger.digest(self._name, record.version):
+            return
+        self._instance.on_step(self._name, "snapshot")
+        try:
+            with self._instance.room() as room:
+                self._instance.whole(record, room)
+        except DamageError as error:
+            message = (
+                f"{error.message} by {self._origin.url}; readers have that version, and no export is made of it: "
+                f"`harvest verify {self._name}`, here and there, says which file is damaged"
+            )
+            self._instance.ledger.damages.add(self._name, Finding("damage", message, error.url, fatal=True))
+            raise
 
     def _rebase(self) -> None:
         """Drop what the origin dropped; its baseline is here as a version."""
@@ -193,17 +238,7 @@ class _Provider:
         return record
 
 
-def _check(name: str, version: OriginVersion, snapshot: Snapshot) -> None:
-    """Return when the graph is that of the origin."""
-    if version.sha256 not in (None, snapshot.digest) or snapshot.triples != version.triples:
-        snapshot.path.unlink()
-        raise DamageError(
-            f"version {version.n} of {name} comes to {snapshot.triples} triples, SHA-256 {snapshot.digest}; its origin "
-            f"has {version.triples}, {version.sha256}: `harvest verify {name}` says which file is damaged"
-        )
-
-
-def _filed(name: str, run: int, version: OriginVersion, snapshot: Snapshot) -> VersionRecord:
+def _record_of(name: str, run: int, version: OriginVersion) -> VersionRecord:
     return VersionRecord(
         provider=name,
         n=version.n,
@@ -216,5 +251,5 @@ def _filed(name: str, run: int, version: OriginVersion, snapshot: Snapshot) -> V
         added=version.added,
         removed=version.removed,
         triples=version.triples,
-        digest=snapshot.digest,
+        digest=version.sha256,
     )

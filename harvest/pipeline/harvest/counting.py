@@ -43,7 +43,8 @@ def counting(instance: Instance, version: VersionRecord, loadable: Loadable) -> 
     if before is not None and before.triples + delta.added_triples - delta.removed_triples != version.triples:
         before = None
     # Only where the version has a snapshot, the lines afterwards are all of them.
-    if version.digest is not None and (before is None or size > version.triples // SHARE):
+    is_whole = instance.files(version.provider).snapshot_file(version.n).exists()
+    if is_whole and (before is None or size > version.triples // SHARE):
         return partial(_counted, instance, after, version.triples)
     if before is None:
         return lambda: None

@@ -44,7 +44,7 @@ def canonical(lines: str) -> set[str]:
     return {str(quad) for quad in dataset}
 
 
-@settings(max_examples=300)
+@settings(max_examples=80)
 @given(copies, st.integers(0, 1 << 32), st.integers(1, 5), st.booleans())
 def test_isomorphic_graphs_give_the_same_statements(graph: set[Triple], seed: int, parts: int, steady: bool) -> None:
     """Labels, order and repeats of the input mean nothing, nor does the memory there is."""
@@ -134,7 +134,7 @@ def whole(chosen: dict[int, tuple[str, list]]) -> list[str]:
     return serialized(graph.union(*(placed(record, key) for key, record in chosen.items())))
 
 
-@settings(max_examples=300)
+@settings(max_examples=80)
 @given(st.lists(records, min_size=2, max_size=8), records)
 def test_a_change_to_one_record_changes_its_own_lines(given_records: list, other: tuple[str, list]) -> None:
     """Whether a record is added, removed or edited, no line of any other record changes."""

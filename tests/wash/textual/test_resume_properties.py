@@ -12,7 +12,7 @@ from pyoxigraph import RdfFormat
 from sparql.rdf import N3, N_QUADS, N_TRIPLES, TRIG, TURTLE, Format
 from tests.wash.resumed import resumed
 
-RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RELAXED = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 IRIS = st.sampled_from(["<http://e.org/a>", "<http://e.org/b#c>", "<urn:x:y.z>", "<http://e.org/é>"])
 TEXTS = st.text(
