@@ -18,6 +18,7 @@ The error tree of the harvesting side.
     │   ├── WashTimeout      washing went past its time or memory limit               permanent
     │   ├── WashCrash        the washing process died                                 permanent
     │   └── ContextWanted    a remote JSON-LD context that has to be fetched first    retriable
+    ├── ClusterError         the workers that the settings name are away               retriable
     ├── MisfitError          a change that does not fit the graph as it is            permanent
     ├── LedgerError          the ledger cannot be opened or migrated                  permanent
     │   └── LedgerDamage     it is damaged or gone                                    permanent
@@ -231,6 +232,12 @@ class ContextWanted(WashError):
 
     Source: JSON-LD 1.1 Processing Algorithms and API, section 9.4 (LoadDocumentCallback).
     """
+
+    retriable = True
+
+
+class ClusterError(HarvestError):
+    """A cluster that should wash a document and does not answer, or has no workers; it is asked again later."""
 
     retriable = True
 

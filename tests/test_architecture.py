@@ -34,6 +34,7 @@ FORBIDDEN = [
     ("sqlite3", "harvest.pipeline", "import sqlite3"),
     ("requests", "harvest.discover", "import requests"),
     ("requests", "sparql.store", "from requests import Session"),
+    ("distributed", "harvest.wash", "import distributed"),
     ("sparqlwrapper", "harvest.cli.query", "from SPARQLWrapper import SPARQLWrapper"),
     ("layers", "harvest.catalog", "import harvest.service"),
     ("query-layers", "sparql.protocol", "import sparql.query"),

@@ -113,7 +113,8 @@ def test_the_sdist_holds_the_sources_and_no_data(source: Path, built: Path) -> N
 
 def test_what_is_imported_is_a_dependency() -> None:
     """A package that is there by chance is missing on the next machine; one that nobody uses is a burden."""
-    declared = _names(PROJECT["project"]["dependencies"])
+    optional = [each for extra in PROJECT["project"]["optional-dependencies"].values() for each in extra]
+    declared = _names(PROJECT["project"]["dependencies"] + optional)
     assert _imported() == declared
 
 

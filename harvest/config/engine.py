@@ -1,4 +1,4 @@
-"""The setting `store`: the embedded store, or an engine of one's own."""
+"""The settings of what an instance may have elsewhere: `store`, an engine; `content`, storage; `workers`, a cluster."""
 
 from __future__ import annotations
 
@@ -62,6 +62,23 @@ def engine(node: yaml.Node) -> EngineSettings | None:
         raise Unusable("needs password, such as $STORE_PASSWORD, the variable of the environment that holds it")
     found["password"] = found.get("password", "").removeprefix("$")
     return EngineSettings(**found)
+
+
+def content(node: yaml.Node) -> str:
+    """Where the archive's bytes are; empty for the data directory alone."""
+    address = text(node)
+    if address and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._/-]*)?", address):
+        raise Unusable("must be s3://bucket/prefix without credentials, or empty for the data directory")
+    return address.rstrip("/")
+
+
+def workers(node: yaml.Node) -> str:
+    """Who washes: `local`, or the address of a scheduler."""
+    address = text(node)
+    match = re.fullmatch(r"dask://([\w.-]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})", address)
+    if address != "local" and not (match and 0 < int(match[2]) < 65536):
+        raise Unusable(f"must be local, or the dask://host:port of a scheduler, not {address!r}")
+    return address
 
 
 def _texts(node: yaml.Node, forms: Mapping[str, tuple[re.Pattern[str], str]]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import yaml
 
-from harvest.config.engine import engine
+from harvest.config.engine import content, engine, workers
 from harvest.config.following import adopted
 from harvest.config.mappings import features, platform_hosts, tokens
 from harvest.config.nearest import nearest, unknown
@@ -72,13 +72,6 @@ def _path(node: yaml.Node) -> str:
     return value
 
 
-def _content(node: yaml.Node) -> str:
-    address = text(node)
-    if address and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._/-]*)?", address):
-        raise Unusable("must be s3://bucket/prefix without credentials, or empty for the data directory")
-    return address.rstrip("/")
-
-
 def _base_url(node: yaml.Node) -> str:
     address = web_address(node)
     if "?" in address or "#" in address:
@@ -131,9 +124,10 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "schedule.update": duration(1, _YEAR),
     "schedule.export": duration(1, _YEAR),
     "schedule.status": duration(1, _YEAR),
-    "content": _content,
+    "content": content,
     "store": engine,
     "write": one_of("auto", "delta", "subjects"),
+    "workers": workers,
     "http.contact": text,
     "http.connect_s": duration(0.1, 3600),
     "http.read_s": duration(0.1, 86400),

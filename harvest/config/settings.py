@@ -234,6 +234,7 @@ class Settings:
         content: Where the archive's bytes are: `s3://bucket/prefix`, or empty for the data directory alone.
         store: The engine that is the triple store; None for the embedded one.
         write: How a version is written to the store: `auto`, `delta` or `subjects`.
+        workers: Who washes: `local` for this machine, or `dask://host:port` of a scheduler.
         http: Fetching.
         guard: The shrink guard.
         wash: Limits of washing.
@@ -261,6 +262,7 @@ class Settings:
     content: str = ""
     store: EngineSettings | None = None
     write: str = "auto"
+    workers: str = "local"
     http: HttpSettings = HttpSettings()
     guard: GuardSettings = GuardSettings()
     wash: WashSettings = WashSettings()

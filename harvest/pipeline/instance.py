@@ -22,6 +22,7 @@ from harvest.model import Capture
 from harvest.pipeline.crawl import Crawl
 from harvest.pipeline.current import Current
 from harvest.pipeline.publishing import Publishing
+from harvest.pipeline.workers.local import Workers
 from harvest.revise.versions import GraphFiles
 from sparql.store.base import Store
 from sparql.store.generations import Generations
@@ -54,6 +55,7 @@ class Instance:
         on_step: Called with (provider, step) when a step begins; the steps' names are in `harvest.pipeline`.
         stopping: Set when the instance shuts down: downloads and washing are given up, loads are finished.
         publishing: What readers see of the working store.
+        workers: Who washes documents.
         exporting: Held while exports are written or compared; taken before a provider and before `writing`.
         leading: Held while what leads to the feeds is written; taken last.
     """
@@ -67,6 +69,7 @@ class Instance:
     generations: Generations
     roster: Roster
     publishing: Publishing
+    workers: Workers
     clock: Callable[[], datetime] = now_utc
     on_step: Callable[[str, str], None] = _nothing
     stopping: threading.Event = field(default_factory=threading.Event)

@@ -36,6 +36,8 @@ from harvest.pipeline.rebuild.righting import right_graphs
 from harvest.pipeline.seal import Seal
 from harvest.pipeline.seeds import graphs as seedgraphs
 from harvest.pipeline.seeds import seed_metadata
+from harvest.pipeline.workers.cluster import Cluster
+from harvest.pipeline.workers.local import LocalWorkers, Workers
 from sparql.errors import StoreError, StoreTaken
 from sparql.store.base import Store
 from sparql.store.embedded import EmbeddedStore
@@ -147,7 +149,9 @@ def _instance(
     ledger = Ledger(database)
     stopping, clock = threading.Event(), hooks[0]
     crawl = Crawl(ledger, client, Seal(ledger.downloads, content, settings.base_url), clock, stopping)
-    tools = (settings, ledger, content, client, crawl, store, generations, roster, publishing)
+    workers = _workers(settings, content)
+    stack.callback(workers.close)
+    tools = (settings, ledger, content, client, crawl, store, generations, roster, publishing, workers)
     return Instance(*tools, *hooks, stopping), damaged
 
 
@@ -165,6 +169,16 @@ def _store(settings: Settings) -> Store:
                 path.unlink(missing_ok=True)
         return EmbeddedStore(folder)
     return RemoteStore(engine_of(found), folder, settings.graph(METADATA), settings.graph_base)
+
+
+def _workers(settings: Settings, content: ContentStore) -> Workers:
+    """
+    Who washes; a cluster is asked when there is something to wash.
+
+    Raises:
+        SettingsError: The library for it is not installed.
+    """
+    return LocalWorkers() if settings.workers == "local" else Cluster(settings.workers, content)
 
 
 def engine_of(found: EngineSettings) -> Engine:

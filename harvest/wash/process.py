@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from typing import Any, Final, ParamSpec, TypeVar, cast
+from typing import Any, Final, ParamSpec, Protocol, TypeVar, cast
 
 from harvest.errors import HarvestError, StoppedError, StorageError, WashCrash, WashTimeout
 
@@ -62,6 +62,13 @@ def report(value: object) -> None:
         _told(value)
 
 
+class Stop(Protocol):
+    """Whether something is to be given up; a `threading.Event` is one."""
+
+    def is_set(self) -> bool:
+        """Whether it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """
@@ -70,13 +77,13 @@ class Bounds:
     Attributes:
         timeout_s: Seconds it may take.
         url: What it works on, for messages.
-        stop: Set by another thread to give it up.
+        stop: Set to give it up.
         on_report: Called with what the function reports on its way, in the thread that called.
     """
 
     timeout_s: float
     url: str
-    stop: threading.Event = field(default_factory=threading.Event)
+    stop: Stop = field(default_factory=threading.Event)
     on_report: Callable[[Any], None] = _ignored
 
 

@@ -1,10 +1,11 @@
-"""Washing in a process of its own, with what it needs from outside: contexts, limits, and a callback for progress."""
+"""Washing by the instance's workers, with what it needs from outside: contexts, limits, and a callback for progress."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -13,9 +14,9 @@ from harvest.errors import WashCrash, WashTimeout
 from harvest.model import Document, Part
 from harvest.pipeline.harvest.contexts import with_contexts
 from harvest.pipeline.instance import Instance
-from harvest.wash import process
-from harvest.wash.canonical import Washed, wash
-from harvest.wash.launder import launder
+from harvest.pipeline.workers.task import Task
+from harvest.wash import process, tasks
+from harvest.wash.canonical import Washed
 from harvest.wash.leaves import Progress, Terms
 from harvest.wash.unpacking.volume import Volume
 
@@ -47,8 +48,8 @@ def union(
 
     def washed(contexts: Mapping[str, Path | None]) -> tuple[Washed, list[Document]]:
         given = [replace(document, contexts=dict(contexts)) for document in documents]
-        target = room / "input.nq"
-        return process.call(wash, bounds, given, graph, target, settings.memory, terms(settings, room)), given
+        task = Task(partial(tasks.union, graph=graph, memory=settings.memory), tuple(given), terms(settings, room))
+        return instance.workers.call(task, bounds, room), given
 
     # Those of a version that is made again stand in the log: the ones that were used then, not those of today.
     known = {url: path for document in documents for url, path in document.contexts.items()}
@@ -110,7 +111,8 @@ class _Separate:
         bounds = process.Bounds(settings.timeout_s, self.document.url, self.instance.stopping, self._hear)
         given = replace(self.document, contexts=dict(contexts))
         limits = replace(terms(settings, self.room), skip=self.skipped)
-        return process.call(launder, bounds, given, self.graph, self.room, settings.memory, limits)
+        function = partial(tasks.separate, graph=self.graph, memory=settings.memory)
+        return self.instance.workers.call(Task(function, (given,), limits), bounds, self.room)
 
     def _hear(self, progress: Progress) -> None:
         self.at = progress.names

@@ -1,0 +1,172 @@
+"""Washing as a value: what is to be done, and what came of it, with files named by their SHA-256."""
+
+from __future__ import annotations
+
+import multiprocessing
+import shutil
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Generic, TypeVar, cast
+
+from harvest.archive.content import ContentStore
+from harvest.errors import HarvestError, StorageError, UnknownName
+from harvest.model import Document, Part, Snapshot
+from harvest.wash import process
+from harvest.wash.canonical import Washed
+from harvest.wash.leaves import Progress, Terms
+from harvest.wash.tasks import moved
+
+T = TypeVar("T", Washed, tuple[Part, ...])
+
+EVERY_S: Final = 1.0
+"""Seconds between two reports of a worker about one document."""
+
+Function = Callable[[tuple[Document, ...], Terms], T]
+"""A function of `harvest.wash.tasks`, its further arguments given; its files are in the scratch folder of the terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[T]):
+    """
+    Washing that is to be done.
+
+    Attributes:
+        function: What is done.
+        documents: With what; on the way to a worker `path` and contexts are the SHA-256 of their bytes.
+        terms: On what terms; its scratch folder is that of whoever does it.
+    """
+
+    function: Function[T]
+    documents: tuple[Document, ...]
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTask(Generic[T]):
+    """
+    A task as a worker gets it.
+
+    Attributes:
+        task: What is to be done.
+        timeout_s: Seconds that it may take there.
+        content: The archive's folder, which the worker has under the same path.
+        results: The folder for what it gives, likewise.
+    """
+
+    task: Task[T]
+    timeout_s: float
+    content: Path
+    results: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """
+    What a worker answers.
+
+    Attributes:
+        value: What the function returned, the path of each snapshot being its digest; None where it failed.
+        error: Why it failed.
+        progress: How far it was at last.
+    """
+
+    value: T | None
+    error: HarvestError | None = None
+    progress: Progress | None = None
+
+
+@dataclass(slots=True)
+class _Reports:
+    """What the washing process reports, passed on once in a while; the last one is kept."""
+
+    pass_on: Callable[[Progress], None]
+    last: Progress | None = None
+    passed_at: float = field(default_factory=time.monotonic)
+
+    def hear(self, progress: Progress) -> None:
+        self.last, now = progress, time.monotonic()
+        if now - self.passed_at >= EVERY_S:
+            self.passed_at = now
+            self.pass_on(progress)
+
+
+def run(remote: RemoteTask[T], bounds: process.Bounds, folder: Path | None) -> Answer[T]:
+    """
+    Do what a worker was sent, in a process with the limits of any washing; whatever goes wrong is in the answer.
+
+    Args:
+        remote: What is to be done.
+        bounds: What ends it; hears how far it is.
+        folder: Where temporary files go; None: where those of the system are.
+    """
+    # A worker of Dask is a daemonic process to the one that watches it, and such a process may start none itself.
+    multiprocessing.current_process().daemon = False
+    reports = _Reports(bounds.on_report)
+    try:
+        with TemporaryDirectory(prefix="harvest-wash-", dir=folder) as room:
+            task, content = remote.task, ContentStore(remote.content)
+            documents = tuple(_found(each, content) for each in task.documents)
+            guarded = replace(bounds, on_report=reports.hear)
+            value = process.call(task.function, guarded, documents, replace(task.terms, scratch=Path(room)))
+
+            def file(snapshot: Snapshot) -> Path:
+                shutil.move(snapshot.path, remote.results / snapshot.digest)
+                return Path(snapshot.digest)
+
+            return Answer(moved(value, file), progress=reports.last)
+    except HarvestError as error:
+        return Answer(None, error, reports.last)
+    except OSError as error:
+        message = f"a worker on {socket.gethostname()} cannot read or write what it shares: {error}"
+        return Answer(None, StorageError(message, url=error.filename), reports.last)
+
+
+def named(task: Task[T], content: ContentStore) -> Task[T] | None:
+    """The task with its files named by digest; None where some are not filed, so that no worker could find them."""
+    documents = tuple(map(_named, task.documents))
+    if any(content.root not in path.parents for document in task.documents for path in _files(document)):
+        return None
+    return replace(task, documents=documents)
+
+
+def _files(document: Document) -> list[Path]:
+    """The files of a document: its own, and those of its contexts."""
+    return [document.path, *(path for path in document.contexts.values() if path is not None)]
+
+
+def _named(document: Document) -> Document:
+    contexts = {url: Path(path.name) if path else None for url, path in document.contexts.items()}
+    return replace(document, path=Path(document.path.name), contexts=contexts)
+
+
+def _found(document: Document, content: ContentStore) -> Document:
+    """A document whose files are named by digest, with their places on this machine."""
+    try:
+        contexts = {url: content.path(path.name) if path else None for url, path in document.contexts.items()}
+        return replace(document, path=content.path(document.path.name), contexts=contexts)
+    except UnknownName as error:
+        raise StorageError(
+            f"a worker on {socket.gethostname()} does not have {document.path.name} in {content.root}: let all workers "
+            "share the data directory, under the same path",
+            url=document.url,
+        ) from error
+
+
+def placed(answer: Answer[T], results: Path) -> T:
+    """
+    What a worker's function returned, with its snapshots where they are here.
+
+    Raises:
+        HarvestError: What it raised there.
+    """
+    if answer.error is not None:
+        raise answer.error
+
+    def place(snapshot: Snapshot) -> Path:
+        return results / snapshot.digest
+
+    return cast(T, moved(cast(Any, answer.value), place))

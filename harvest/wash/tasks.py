@@ -1,0 +1,42 @@
+"""What a washing process may be asked for, wherever it runs: functions of documents and terms, and their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from harvest.model import Document, Part, Snapshot
+from harvest.wash.canonical import Washed, wash
+from harvest.wash.launder import launder
+from harvest.wash.leaves import Terms
+
+T = TypeVar("T", Washed, tuple[Part, ...])
+
+
+def union(documents: Sequence[Document], terms: Terms, *, graph: str, memory: int) -> Washed:
+    """The union of the documents as `harvest.wash.canonical.wash` makes it; its snapshot is in `terms.scratch`."""
+    return wash(documents, graph, terms.scratch / "input.nq", memory, terms)
+
+
+def separate(
+    documents: Sequence[Document], terms: Terms, *, graph: Callable[[tuple[str, ...]], str], memory: int
+) -> tuple[Part, ...]:
+    """The parts of one document as `harvest.wash.launder` makes them; their snapshots are in `terms.scratch`."""
+    (document,) = documents
+    return launder(document, graph, terms.scratch, memory, terms)
+
+
+def moved(result: T, move: Callable[[Snapshot], Path]) -> T:
+    """A result of the above, with each of its snapshots where `move` put it."""
+
+    def placed(snapshot: Snapshot) -> Snapshot:
+        return replace(snapshot, path=move(snapshot))
+
+    moved_result: Any = (
+        replace(result, snapshot=placed(result.snapshot))
+        if isinstance(result, Washed)
+        else tuple(replace(part, clean=placed(part.clean)) if part.clean else part for part in result)
+    )
+    return cast(T, moved_result)

@@ -1,0 +1,135 @@
+"""Washing by the workers of a Dask scheduler, from the registry to the graph."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from distributed import LocalCluster
+
+from harvest.errors import SettingsError
+from harvest.model import Outcome
+from harvest.pipeline.workers import cluster
+from tests.cluster import address, running_cluster
+from tests.pipeline.conftest import TemporaryInstance
+from tests.pipeline.test_semantics import outcomes
+from tests.ports import free_port
+from tests.provider import ProviderServer
+
+FIRST = '<http://x/a> <http://p> "1" .\nthis is no statement .\n_:b <http://p> _:c .\n_:c <http://q> "\\u00e9" .\n'
+SECOND = '@prefix x: <http://x/> .\nx:b x:p [ x:q "2" ; x:r _:c ] .\n'
+
+
+@contextmanager
+def instance_of(folder: Path, provider: ProviderServer, workers: str) -> Iterator[TemporaryInstance]:
+    """An instance with the provider `p`, whose documents are washed by these workers."""
+    folder.mkdir()
+    made = TemporaryInstance(folder)
+    made.settings = replace(made.settings, workers=workers, wash=replace(made.settings.wash, threshold=0.5))
+    made.register(f"p:\n  void: {provider.url}/void.ttl\n")
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    with running_cluster(3, tmp_path_factory.mktemp("dask")) as made:
+        yield made
+
+
+def release(provider: ProviderServer) -> None:
+    """Publish a dataset of three dumps: two share a label, one has a line that is none, one needs a remote context."""
+    provider.put("/1.nt", FIRST)
+    provider.put("/2.ttl", SECOND)
+    context = {"@context": {"name": "http://schema.example/name"}}
+    provider.put("/context.jsonld", json.dumps(context), "application/ld+json")
+    third = {"@context": provider.url + "/context.jsonld", "@id": "http://x/a", "name": "third"}
+    provider.put("/3.jsonld", json.dumps(third), "application/ld+json")
+    provider.describe("/void.ttl", "2026-01-01T00:00:00Z", ["/1.nt", "/2.ttl", "/3.jsonld"])
+
+
+def test_a_cluster_gives_what_this_machine_gives(
+    provider: ProviderServer, running: LocalCluster, tmp_path: Path
+) -> None:
+    """Snapshot, counts and findings are the same, whoever washes."""
+    release(provider)
+    found = []
+    for workers in ("local", address(running)):
+        with instance_of(tmp_path / workers[:4], provider, workers) as instance:
+            assert outcomes(instance) == ["committed"]
+            ledger = instance.harvester.instance.ledger
+            run, record = ledger.runs("p")[0], ledger.provider("p")
+            assert record is not None
+            snapshot = instance.harvester.instance.files("p").snapshot_file(1).read_bytes()
+            dumps = [replace(each, url="") for each in run.findings]
+            found.append((snapshot, record.triples, run.added, dumps))
+            assert instance.proven("p")
+            assert list(instance.settings.layout.scratch.iterdir()) == []
+    assert found[0] == found[1]
+    assert (found[0][1], found[0][3][0].line) == (7, 2)
+
+
+def test_documents_of_an_archive_are_washed_there_one_by_one(
+    provider: ProviderServer, running: LocalCluster, tmp_path: Path
+) -> None:
+    """Seeds have a clean document for each part; what is the same on this machine is the same there."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.nt", FIRST)
+        archive.writestr("folder/b.ttl", SECOND)
+        archive.writestr("c.txt", "hello")
+    url = provider.put("/all.zip", packed.getvalue(), "application/zip")
+    found = []
+    for workers in ("local", address(running)):
+        with instance_of(tmp_path / workers[:4], provider, workers) as instance:
+            ledger = instance.harvester.instance.ledger
+            [(hash, _)] = ledger.seeds.add_all([url], instance.clock(), 86400.0)
+            instance.harvester.seeding.run([])
+            [download] = ledger.documents.of_seed(hash)
+            tree = ledger.documents.tree(download.hash)
+            found.append([(each.name, each.status, each.sha256, each.statements) for each in tree])
+    assert found[0] == found[1]
+    assert sum(status == "cleaned" for _, status, _, _ in found[0]) == 2
+
+
+def test_a_scheduler_that_is_away_costs_a_wait(
+    provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The finding names it; the harvest is tried again, and goes on once there is one, and workers."""
+    port = free_port()
+    release(provider)
+    with instance_of(tmp_path / "instance", provider, f"dask://127.0.0.1:{port}") as instance:
+        for workers, words in ((None, "cannot be used"), (0, "no worker"), (1, "")):
+            running = running_cluster(workers, tmp_path / str(workers), port) if workers is not None else nullcontext()
+            with running, monkeypatch.context() as patched:
+                if words:
+                    patched.setattr(cluster, "ANSWER_S" if workers is None else "WORKERS_S", 1)
+                [result] = instance.tick("p")
+            assert result.outcome is (Outcome.FAILED if words else Outcome.COMMITTED)
+            if words:
+                assert result.finding is not None and result.finding.kind == "cluster"
+                assert words in result.finding.message and f"dask://127.0.0.1:{port}" in result.finding.message
+                assert "tried again" in result.finding.message
+            instance.clock.forward(days=1)
+        assert instance.proven("p")
+
+
+def test_the_library_is_asked_for_by_its_name(
+    provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not installed with the platform."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        instance_of(tmp_path / "instance", provider, "dask://scheduler:8786") as instance,
+        pytest.raises(SettingsError, match=r"pip install 'sparql-harvest\[dask\]'"),
+    ):
+        instance.tick("p")
