@@ -21,7 +21,8 @@ The error tree of the query side.
     ├── Overloaded         no worker or no processor free in time                   retriable, 429
     └── StoreError         the triple store failed or there is no generation yet    retriable, 503
         ├── StoreTaken     another process writes the store                         retriable, 503
-        └── EngineLost     an engine that gave no answer                            retriable, 503
+        ├── EngineLost     an engine that gave no answer                            retriable, 503
+        └── EngineRefused  an engine that does not take what it was sent            retriable, 503
 """
 
 from __future__ import annotations
@@ -163,6 +164,10 @@ class StoreTaken(StoreError):
 
 class EngineLost(StoreError):
     """The engine that is the store gave no answer: whether it did what it was asked is not known."""
+
+
+class EngineRefused(StoreError):
+    """The engine that is the store does not take what it was sent: something in it, or all."""
 
 
 class DamagedData(SparqlError):

@@ -142,6 +142,8 @@ class ProviderFacts:
         yield node, HARVEST + "added", Literal(run.added)
         yield node, HARVEST + "removed", Literal(run.removed)
         yield node, HARVEST + "vanishedSubjects", Literal(run.vanished_subjects)
+        for written in (step.figures["written"] for step in run.steps if "written" in step.figures):
+            yield node, HARVEST + "written", Literal(str(written))
         if run.dataset:
             yield node, HARVEST + "dataset", NamedNode(run.dataset)
         if run.modified:

@@ -104,6 +104,9 @@ class Store(Protocol):
     def revert(self, source: Path | None) -> None:
         """Make the store what `source`, which `publish` made, stands for, or empty for None."""
 
+    def refused(self) -> str:
+        """The first statement of the last change that an engine did not take, and why; empty where it took all."""
+
     def righted(self) -> None:
         """The graphs in `torn` were put right."""
 

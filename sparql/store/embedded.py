@@ -54,7 +54,7 @@ class EmbeddedStore:
     Attributes:
         trouble: Why what was there could not be opened, and an empty store is in its place; or None.
         torn: Empty; a change that fails is undone as a whole.
-        may_differ: False: how it spells values is known.
+        may_differ: False: how it spells values is known; and it refuses nothing.
     """
 
     may_differ = False
@@ -88,7 +88,8 @@ class EmbeddedStore:
         """Take `removed` out of the graph, then put `added` in; again, also after a crash midway, ends the same."""
         with self._write(f"<{graph}> could not be written") as store:
             if change.removed is not None and change.removed_triples:
-                _remove_file(store, graph, change.removed)
+                with change.removed.open("rb") as removed:
+                    _remove(store, graph, removed)
                 if change.after is not None:
                     _insert(store, graph, spelling.surviving(change.removed, change.after))
             if change.added is not None and change.added_triples:
@@ -182,6 +183,10 @@ class EmbeddedStore:
         """Whether a generation is a copy of such a store."""
         return address_in(generation) is None
 
+    def refused(self) -> str:
+        """Nothing: it takes all that washing gives."""
+        return ""
+
     def righted(self) -> None:
         """Nothing: no graph is ever torn."""
 
@@ -256,11 +261,6 @@ def _lines(_: StoreReading, quads: Iterator[Quad]) -> Iterator[bytes]:
     with _failing("The store could not be read"):
         while batch := list(islice(quads, BATCH)):
             yield from spelling.written(batch)
-
-
-def _remove_file(store: pyoxigraph.Store, graph: str, path: Path) -> None:
-    with path.open("rb") as lines:
-        _remove(store, graph, lines)
 
 
 def _remove(store: pyoxigraph.Store, graph: str, lines: Iterable[bytes]) -> None:

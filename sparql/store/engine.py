@@ -22,7 +22,7 @@ from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, RdfForm
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 from SPARQLWrapper import BASIC, DIGEST, INSERT, POST, POSTDIRECTLY, SELECT, URLENCODED
 
-from sparql.errors import EngineLost, RequestError, StoreError
+from sparql.errors import EngineLost, EngineRefused, RequestError, StoreError
 from sparql.wire import EndpointRequest
 
 FILE: Final = "engine.json"
@@ -132,7 +132,8 @@ class Engine:
 
         Raises:
             EngineLost: There was no answer, and it may have been done.
-            StoreError: It was refused.
+            EngineRefused: What it says was refused, and none of it was done.
+            StoreError: Something else went wrong.
         """
         request = self._request(self.address.update, text, INSERT)
         request.setRequestMethod(URLENCODED if self.address.dialect is Dialect.VIRTUOSO else POSTDIRECTLY)
@@ -140,7 +141,7 @@ class Engine:
             with request.response() as answer:
                 answer.read()
         except HTTPError as error:
-            raise StoreError(_refused(self.address.update, error).message) from error
+            raise _not_done(error.code, _refused(self.address.update, error).message) from error
         except _NETWORK as error:
             raise _lost(self.address.update, error) from error
 
@@ -159,7 +160,7 @@ class Engine:
         except requests.RequestException as error:
             raise _lost(url, error) from error
         if not answer.ok:
-            raise StoreError(f"{url} answered HTTP {answer.status_code}: {_words(answer.text)}")
+            raise _not_done(answer.status_code, f"{url} answered HTTP {answer.status_code}: {_words(answer.text)}")
 
     def identify(self) -> Dialect:
         """
@@ -245,6 +246,11 @@ def _refused(url: str, error: HTTPError) -> StoreError | RequestError:
     advice = "; look at store.user and the variable that store.password names" if error.code in (401, 403) else ""
     message = f"{url} answered HTTP {error.code}: {_words(said) or error.reason}{advice}"
     return RequestError(message) if error.code == 400 else StoreError(message)
+
+
+def _not_done(status: int, message: str) -> StoreError:
+    """What is wrong may be with what was sent, or with the engine."""
+    return EngineRefused(message) if status in (400, 413, 422, 500) else StoreError(message)
 
 
 def _lost(url: str, error: Exception) -> EngineLost:

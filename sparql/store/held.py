@@ -6,11 +6,41 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 from sparql.store import files, literal
+
+
+@dataclass(frozen=True, slots=True)
+class HeldUpdate:
+    """
+    One SPARQL update of a graph.
+
+    Attributes:
+        verb: `DROP`, `DELETE DATA`, `INSERT DATA`, or `DELETE WHERE` for all triples of subjects.
+        graph: Its IRI.
+        items: Lines, or IRIs of subjects.
+    """
+
+    verb: str
+    graph: str
+    items: tuple[bytes, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """It as SPARQL."""
+        if self.verb == "DROP":
+            return f"DROP SILENT GRAPH <{self.graph}>"
+        if self.verb == "DELETE WHERE":
+            return literal.deletion(self.graph, [item.decode() for item in self.items])
+        return f"{self.verb} {{ GRAPH <{self.graph}> {{\n{b''.join(bare(self.items)).decode()}}} }}"
+
+    def halves(self) -> tuple[HeldUpdate, HeldUpdate]:
+        """Two updates that come to the same."""
+        middle = len(self.items) // 2
+        return replace(self, items=self.items[:middle]), replace(self, items=self.items[middle:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +64,17 @@ class HeldChange:
     added: Path | None = None
     statements: int = 0
 
-    def updates(self, most: int) -> Iterator[str]:
-        """SPARQL updates of at most so many statements or subjects each."""
+    def updates(self, most: int) -> Iterator[HeldUpdate]:
+        """Updates of at most so many statements or subjects each, to be done in this order."""
         if self.whole:
-            yield f"DROP SILENT GRAPH <{self.graph}>"
-        yield from (_data("DELETE", self.graph, part) for part in parts(self.removed, most))
-        waiting = iter(self.subjects)
-        while batch := list(islice(waiting, min(most, literal.SUBJECTS))):
-            yield literal.deletion(self.graph, batch)
-        yield from (_data("INSERT", self.graph, part) for part in parts(self.added, most))
+            yield HeldUpdate("DROP", self.graph)
+        for part in parts(self.removed, most):
+            yield HeldUpdate("DELETE DATA", self.graph, tuple(part))
+        waiting = (subject.encode() for subject in self.subjects)
+        while batch := tuple(islice(waiting, min(most, literal.SUBJECTS))):
+            yield HeldUpdate("DELETE WHERE", self.graph, batch)
+        for part in parts(self.added, most):
+            yield HeldUpdate("INSERT DATA", self.graph, tuple(part))
 
 
 class HeldFiles:
@@ -124,7 +156,3 @@ def count(path: Path) -> int:
     """How many lines a file has."""
     with path.open("rb") as lines:
         return sum(1 for _ in lines)
-
-
-def _data(verb: str, graph: str, lines: list[bytes]) -> str:
-    return f"{verb} DATA {{ GRAPH <{graph}> {{\n{b''.join(bare(lines)).decode()}}} }}"

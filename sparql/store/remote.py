@@ -24,13 +24,14 @@ from typing import Final
 
 from pyoxigraph import NamedNode, Quad, QuerySolutions
 
-from sparql.errors import EngineLost, RequestError, StoreError
+from sparql.errors import EngineLost, EngineRefused, RequestError, StoreError
 from sparql.rdf import HARVEST, XSD
 from sparql.store import held, spelling
 from sparql.store.base import StoreChange
-from sparql.store.engine import STATEMENTS, Engine
+from sparql.store.engine import Engine
 from sparql.store.held import HeldChange, HeldFiles, UnsettledNote
 from sparql.store.layout import StoreLayout
+from sparql.store.sending import Sender
 from sparql.store.working import WriterLock
 
 EDITION: Final = f"{HARVEST}edition"
@@ -67,7 +68,7 @@ class RemoteStore:
         """
         self._engine, self._metadata, self._own = engine, metadata, own
         self._layout = StoreLayout(root)
-        self._most = STATEMENTS[engine.address.dialect]
+        self._sender = Sender(engine)
         self._unsettled = UnsettledNote(self._layout.unsettled)
         self._files = HeldFiles(self._layout.held)
         self._changes: list[HeldChange] = []
@@ -92,6 +93,7 @@ class RemoteStore:
     def begin(self) -> None:
         """Hold back what is written until `publish`."""
         self._holding = True
+        self._sender.begin()
 
     def end(self) -> None:
         """Send what is held back, and from now on everything at once."""
@@ -117,8 +119,7 @@ class RemoteStore:
 
     def replace_graph(self, graph: str, lines: Iterable[bytes]) -> None:
         """Make the graph exactly these lines."""
-        kept = self._files.keep(lines)
-        self._write(HeldChange(graph, whole=True, added=kept, statements=held.count(kept)))
+        self._write(HeldChange(graph, whole=True, added=(kept := self._files.keep(lines)), statements=held.count(kept)))
 
     def drop(self, graph: str) -> None:
         """Remove the graph with all its triples."""
@@ -130,8 +131,7 @@ class RemoteStore:
 
     def rebuild(self, snapshots: Iterable[Path], keep: Iterable[str] = ()) -> None:
         """Make the graphs of this instance what these files hold, each of one graph, and drop the others but `keep`."""
-        found = [(spelling.graph_of(snapshot), snapshot) for snapshot in snapshots]
-        made = [(graph, snapshot) for graph, snapshot in found if graph is not None]
+        made = [(graph, snapshot) for snapshot in snapshots if (graph := spelling.graph_of(snapshot)) is not None]
         kept = {*keep, self._metadata, *(graph for graph, _ in made)}
         self._unsettled.add(None, [*self.graphs(), *kept])
         for graph, snapshot in made:
@@ -207,6 +207,10 @@ class RemoteStore:
         else:
             self.torn = graphs
 
+    def refused(self) -> str:
+        """The first statement of the last change that the engine did not take, and why; empty where it took all."""
+        return self._sender.refused[0].text if self._sender.refused else ""
+
     def righted(self) -> None:
         """The torn graphs were put right."""
         self.torn = ()
@@ -224,15 +228,19 @@ class RemoteStore:
     def _send_changes(self) -> None:
         """Send what is held back as an edition: in one request if the engine takes that."""
         edition, changes = self._edition + 1, self._changes
-        in_parts = sum(change.statements for change in changes) > self._most
+        in_parts = sum(change.statements for change in changes) > self._sender.most
         self._unsettled.add(None if in_parts else edition, [change.graph for change in changes])
+        if not in_parts:
+            updates = [update.text for change in changes for update in change.updates(self._sender.most)]
+            try:
+                self._send_once(" ;\n".join([*updates, self._marking(edition)]), edition)
+            except EngineRefused:
+                in_parts = True
+                self._unsettled.add(None, ())
         if in_parts:
             for change in changes:
                 self._send_parts(change)
             self._send_once(self._marking(edition), edition)
-        else:
-            texts = [text for change in changes for text in change.updates(self._most)]
-            self._send_once(" ;\n".join([*texts, self._marking(edition)]), edition)
         self._edition, self._changes = edition, []
         self._files.clear()
 
@@ -261,13 +269,8 @@ class RemoteStore:
                 raise
 
     def _send_parts(self, change: HeldChange) -> None:
-        """Send a change in as many requests as it takes; a new graph by the Graph Store Protocol where there is one."""
-        is_new = change.added is not None and change.removed is None and not change.subjects
-        if is_new and self._engine.address.graph_store and (change.whole or not self._counted(change.graph)):
-            self._engine.put(change.graph, held.bare(held.read(change.added)))
-            return
-        for text in change.updates(self._most):
-            self._engine.update(text)
+        """Send a change in several requests."""
+        self._sender.send(change, is_empty=not change.whole and not self._counted(change.graph))
 
     def _marking(self, edition: int) -> str:
         """The updates that have the engine say which edition it holds."""

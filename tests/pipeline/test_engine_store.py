@@ -6,15 +6,15 @@ import json
 import signal
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harvest.errors import StorageError
-from sparql.errors import EngineLost
-from sparql.store import remote
+from sparql.errors import EngineLost, EngineRefused
+from sparql.store import remote, sending
 from sparql.store.engine import Engine
 from tests.engines import ENGINES, EngineServer, serving
 from tests.pipeline.conftest import TemporaryInstance
@@ -160,7 +160,7 @@ def test_a_change_that_is_sent_in_parts_is_put_right(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is larger than the engine takes at once, and breaks off after some of the requests."""
-    monkeypatch.setitem(remote.STATEMENTS, Engine(engine.address).identify(), 5)
+    monkeypatch.setitem(sending.STATEMENTS, Engine(engine.address).identify(), 5)
     registered(instance, provider)
     release(provider, 1, *OLD)
     assert outcomes(instance) == ["committed"]
@@ -308,3 +308,69 @@ def test_readers_see_whole_versions(
         stop.set()
         reader.join()
     assert seen <= {0, *sizes}
+
+
+@pytest.mark.parametrize("most", [100, 5])
+def test_what_an_engine_refuses_is_left_out_and_named(
+    most: int,
+    instance: TemporaryInstance,
+    engine: EngineServer,
+    provider: ProviderServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All other statements get there, in one request or several, then and later."""
+    monkeypatch.setitem(sending.STATEMENTS, Engine(engine.address).identify(), most)
+    update, put, odd = Engine.update, Engine.put, '<http://x/odd> <http://p> "odd"'
+
+    def refusing(self: Engine, text: str) -> None:
+        if '"odd"' in text:
+            raise EngineRefused("HTTP 400: there is something odd in it")
+        update(self, text)
+
+    def refusing_graph(self: Engine, graph: str, triples: Iterable[bytes]) -> None:
+        body = b"".join(triples)
+        if b'"odd"' in body:
+            raise EngineRefused("HTTP 400: there is something odd in it")
+        put(self, graph, [body])
+
+    monkeypatch.setattr(Engine, "update", refusing)
+    monkeypatch.setattr(Engine, "put", refusing_graph)
+    registered(instance, provider)
+    for day, lines in enumerate((OLD, NEW), 1):
+        release(provider, day, *lines, odd)
+        assert outcomes(instance) == ["committed"]
+        assert readers_see(engine) == instance.graph("p") == lines
+    assert instance.harvester.instance.ledger.versions("p")[-1].triples == len(NEW) + 1
+    [finding] = instance.harvester.instance.ledger.damages.of("p")
+    assert finding.kind == "engine-differs" and "1 subject than version 2 has: <http://x/odd>" in finding.message
+    assert 'it refused <http://x/odd> <http://p> "odd"' in finding.message
+    assert "HTTP 400: there is something odd in it" in finding.message
+    release(provider, 3, *NEW)
+    assert outcomes(instance) == ["committed"]
+    assert readers_see(engine) == NEW and not instance.harvester.instance.ledger.damages.of("p")
+    assert instance.proven("p")
+
+
+def test_an_engine_that_refuses_everything_is_tried_again(
+    instance: TemporaryInstance, engine: EngineServer, provider: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left out of what a full disk or a read-only engine refuses."""
+    registered(instance, provider)
+    release(provider, 1, *OLD)
+    assert outcomes(instance) == ["committed"]
+    release(provider, 2, *(f'<http://x/{n}> <http://p> "new"' for n in range(150)))
+    update = Engine.update
+
+    def refusing(self: Engine, text: str) -> None:
+        if '"new"' in text:
+            raise EngineRefused("HTTP 500: No space left on device")
+        update(self, text)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Engine, "update", refusing)
+        [failed] = instance.tick("p")
+        assert failed.finding is not None and "No space left on device" in failed.finding.message
+    instance.clock.forward(days=20)
+    instance.tick("p")
+    assert len(readers_see(engine)) == 150
+    assert instance.proven("p")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from harvest.catalog.instance import InstanceCatalog
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_crash import NEW, OLD
 from tests.pipeline.test_semantics import outcomes, release
@@ -28,5 +29,8 @@ def test_every_way_to_write_ends_the_same(write: str, instance: TemporaryInstanc
     assert outcomes(instance) == ["committed"]
     assert instance.proven("p")
     assert '<http://x/1> <http://p> "1"^^<http://www.w3.org/2001/XMLSchema#integer>' in instance.graph("p")
+    written = "subjects" if write == "subjects" else "delta"
+    receipt = (InstanceCatalog(instance.settings).receipt("p") or b"").decode()
+    assert f'harvest:written "{written}"' in receipt
     [load] = [step for step in instance.harvester.instance.ledger.runs("p")[0].steps if step.name == "load"]
-    assert load.figures["written"] == ("subjects" if write == "subjects" else "delta")
+    assert load.figures["written"] == written

@@ -165,9 +165,10 @@ def report_differences(instance: Instance, version: VersionRecord, subjects: lis
         named = ", ".join(subject.decode() for subject in subjects[:_NAMED])
         more = f" and {len(subjects) - _NAMED:,} more" if len(subjects) > _NAMED else ""
         of_all = f"{len(subjects):,} {'subject' if len(subjects) == 1 else 'subjects'}"
+        refused = f"; it refused {said}" if (said := instance.store.refused()) else ""
         message = (
             f"the engine holds other triples of {of_all} than version {version.n} has: {named}{more}; files, exports "
-            "and feeds have them as they were published"
+            f"and feeds have them as they were published{refused}"
         )
         others.append(Finding(DIFFERS, message))
     damages.set(version.provider, others)
