@@ -183,7 +183,11 @@ class Database:
     def _check(self) -> None:
         applied = self._applied()
         known = len(self._migrations)
-        layout = row_sums.layout(self._connection())
+        try:
+            layout = row_sums.layout(self._connection())
+        except ValueError as error:
+            message = f"the ledger {self.path} is damaged: its layout is no number; {wholeness.MEND}"
+            raise LedgerDamage(message, url=str(self.path)) from error
         if layout is not None and (layout > applied or layout == known < applied):
             raise LedgerDamage(
                 f"the ledger {self.path} is damaged: it has layout {layout} and says {applied}; {wholeness.MEND}",

@@ -38,7 +38,12 @@ def are_kept(connection: sqlite3.Connection, layout: int) -> bool:
 
 
 def layout(connection: sqlite3.Connection) -> int | None:
-    """Of which layout the sums are; None where there are none, or no triggers that keep them."""
+    """
+    Of which layout the sums are; None where there are none, or no triggers that keep them.
+
+    Raises:
+        ValueError: It is no number: the ledger is damaged.
+    """
     if "checksum" not in _all_tables(connection):
         return None
     if connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'trigger'").fetchone() is None:

@@ -158,6 +158,19 @@ def test_a_damaged_log_after_a_power_cut_is_taken_as_far_as_it_goes(harvested: T
     assert harvested.harvester.instance.ledger.provider("p")
 
 
+def test_a_layout_that_is_no_number_is_damage(harvested: TemporaryInstance) -> None:
+    """A flipped bit may make text of a number."""
+    harvested.close()
+    path = harvested.settings.layout.ledger
+    with closing(sqlite3.connect(path)) as ledger:
+        ledger.executescript("DROP TABLE checksum; CREATE TABLE checksum (name, layout, sum);")
+        ledger.execute("INSERT INTO checksum VALUES ('provider', 'p' || char(21), 0)")
+        ledger.commit()
+    (path.parent / "ledger.sqlite.sha256").unlink()
+    with pytest.raises(LedgerDamage, match="its layout is no number; `harvest rebuild`"):
+        assert harvested.harvester
+
+
 @pytest.mark.parametrize("said", [0, 3, 1000])
 def test_a_layout_that_is_none_is_damage(harvested: TemporaryInstance, said: int) -> None:
     """Migrations of another layout would break the ledger, and a later version did not write it."""
