@@ -118,6 +118,15 @@ def _revive(kind: type[HarvestError], attributes: dict[str, object]) -> HarvestE
     return error
 
 
+def bare(error: HarvestError) -> HarvestError:
+    """
+    The error without traceback, cause and context, to be sent to another process.
+
+    Where tblib is imported, as dask.distributed does, these are pickled, too, and may be nested too deep for that.
+    """
+    return _revive(type(error), dict(error.__dict__))
+
+
 class SettingsError(HarvestError):
     """A setting that cannot be used."""
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final, ParamSpec, Protocol, TypeVar, cast
 
-from harvest.errors import HarvestError, StoppedError, StorageError, WashCrash, WashTimeout
+from harvest.errors import HarvestError, StoppedError, StorageError, WashCrash, WashTimeout, bare
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -179,7 +179,7 @@ def _run(
     try:
         connection.send(("done", function(*args, **kwargs)))
     except HarvestError as error:
-        connection.send(("failed", error))
+        connection.send(("failed", bare(error)))
     except OSError as error:
         connection.send(("failed", StorageError(f"washing could not write: {error}", url=error.filename)))
     except MemoryError:

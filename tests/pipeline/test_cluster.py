@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import sys
+import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,13 +20,17 @@ from distributed import LocalCluster
 
 from harvest.errors import SettingsError
 from harvest.model import Outcome
+from harvest.pipeline.harvest import washing
 from harvest.pipeline.workers import cluster
-from tests.cluster import address, running_cluster
+from harvest.wash import process
+from tests.cluster import Attempt, address, attempts, running_cluster, stalled, until
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import outcomes
 from tests.ports import free_port
+from tests.processes import is_running
 from tests.provider import ProviderServer
 
+Begun = Callable[[Callable[[Attempt], object] | None], threading.Thread]
 FIRST = '<http://x/a> <http://p> "1" .\nthis is no statement .\n_:b <http://p> _:c .\n_:c <http://q> "\\u00e9" .\n'
 SECOND = '@prefix x: <http://x/> .\nx:b x:p [ x:q "2" ; x:r _:c ] .\n'
 
@@ -78,6 +86,7 @@ def test_a_cluster_gives_what_this_machine_gives(
     assert (found[0][1], found[0][3][0].line) == (7, 2)
 
 
+@pytest.mark.long
 def test_documents_of_an_archive_are_washed_there_one_by_one(
     provider: ProviderServer, running: LocalCluster, tmp_path: Path
 ) -> None:
@@ -133,3 +142,67 @@ def test_the_library_is_asked_for_by_its_name(
         pytest.raises(SettingsError, match=r"pip install 'sparql-harvest\[dask\]'"),
     ):
         instance.tick("p")
+
+
+@pytest.fixture
+def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Begun:
+    """Have the first washing stall; what is given is called in a thread once it does."""
+    monkeypatch.setattr(washing.tasks, "union", partial(stalled, folder=tmp_path))
+
+    def end(act: Callable[[Attempt], object] | None) -> threading.Thread:
+        def wait() -> None:
+            if act is not None:
+                until(lambda: attempts(tmp_path))
+                act(attempts(tmp_path)[0])
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        return thread
+
+    return end
+
+
+def test_a_worker_that_dies_costs_one_retry(
+    provider: ProviderServer, running: LocalCluster, tmp_path: Path, begun: Begun
+) -> None:
+    """One of three is killed in the middle of washing: its process there ends, and another worker does it again."""
+    release(provider)
+    with instance_of(tmp_path / "instance", provider, address(running)) as instance:
+        killing = begun(lambda attempt: os.kill(attempt.worker, signal.SIGKILL))
+        assert outcomes(instance) == ["committed"]
+        killing.join()
+        assert [run.outcome for run in instance.harvester.instance.ledger.runs("p")] == ["committed"]
+        assert len(instance.graph("p")) == 7
+        assert instance.proven("p")
+    # Another one for the remote context, which the first attempt did not come to ask for.
+    assert len(attempts(tmp_path)) == 3
+    assert attempts(tmp_path)[0].worker not in [attempt.worker for attempt in attempts(tmp_path)[1:]]
+    until(lambda: not is_running(attempts(tmp_path)[0].process))
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("end", ["crash", "time", "shutdown"])
+def test_a_limit_or_a_kill_ends_the_process_there_and_nothing_else(
+    provider: ProviderServer, running: LocalCluster, tmp_path: Path, begun: Begun, end: str
+) -> None:
+    """The worker goes on, the finding says why, and the process had the memory that it may have on this machine."""
+    release(provider)
+    acts = {
+        "crash": lambda attempt: os.kill(attempt.process, signal.SIGKILL),
+        "shutdown": lambda attempt: instance.harvester.instance.stopping.set(),
+    }
+    with instance_of(tmp_path / "instance", provider, address(running)) as instance:
+        acting = begun(acts.get(end))
+        if end == "time":
+            instance.settings = replace(instance.settings, wash=replace(instance.settings.wash, timeout_s=2))
+        instance.tick("p")
+        acting.join()
+        [run] = instance.harvester.instance.ledger.runs("p")
+        kinds = {"crash": "wash-crash", "time": "wash-timeout", "shutdown": "interrupted"}
+        assert [finding.kind for finding in run.findings] == [kinds[end]]
+        assert run.outcome == "failed"
+    for attempt in attempts(tmp_path):  # one at most: its time may be over before it gets to work
+        until(lambda: not is_running(attempts(tmp_path)[0].process))
+        assert is_running(attempt.worker)
+        assert attempt.memory == process.MEMORY
+    assert len(attempts(tmp_path)) == 1 or end == "time"

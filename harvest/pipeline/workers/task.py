@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, Generic, TypeVar, cast
 
 from harvest.archive.content import ContentStore
-from harvest.errors import HarvestError, StorageError, UnknownName
+from harvest.errors import HarvestError, StorageError, UnknownName, bare
 from harvest.model import Document, Part, Snapshot
 from harvest.wash import process
 from harvest.wash.canonical import Washed
@@ -119,7 +119,7 @@ def run(remote: RemoteTask[T], bounds: process.Bounds, folder: Path | None) -> A
 
             return Answer(moved(value, file), progress=reports.last)
     except HarvestError as error:
-        return Answer(None, error, reports.last)
+        return Answer(None, bare(error), reports.last)
     except OSError as error:
         message = f"a worker on {socket.gethostname()} cannot read or write what it shares: {error}"
         return Answer(None, StorageError(message, url=error.filename), reports.last)
