@@ -284,6 +284,7 @@ def test_a_ledger_on_a_full_or_read_only_disk_is_reported_before_anything_fails(
 
     assert "its disk is full; make room" in str(now(4, 0))
     assert "its disk is read-only" in str(now(8, measured.f_flag | os.ST_RDONLY))
+    assert InstanceCatalog(registered.settings, apart=True).ledger_problem() is None  # mounted so for the front alone
     assert now(4, 1 << 30) is None
 
 

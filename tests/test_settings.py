@@ -187,7 +187,7 @@ def test_an_unknown_variable_is_named_with_the_nearest(file: Path) -> None:
 @pytest.mark.parametrize("key", READERS)
 def test_every_variable_is_checked_like_its_key(file: Path, key: str) -> None:
     """No value comes in unread by way of the environment."""
-    if key in ("http.contact", "registry", "data_dir", "exports_dir"):
+    if key in ("http.contact", "registry", "data_dir", "exports_dir", "scratch_dir"):
         assert load(file, "", **{variable(key): "x"}) != load(file, "")
     else:
         assert variable(key) in refused(file, "", **{variable(key): "nonsense"}).message

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,18 +16,38 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def python(script: str, *arguments: str | Path) -> str:
+def unprivileged() -> list[str]:
     """
-    What a script prints, run in an interpreter that may not write where permissions forbid it.
+    What to put before a command that may not write where permissions forbid it.
 
     Root may write everywhere; setpriv, which belongs to every Debian, takes that privilege away.
     """
-    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
-    if os.geteuid() == 0:
-        if shutil.which("setpriv") is None:
-            pytest.skip("root without setpriv may write everywhere")
-        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *command]
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root without setpriv may write everywhere")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+
+
+def python(script: str, *arguments: str | Path) -> str:
+    """What a script prints, run in an interpreter that may not write where permissions forbid it."""
+    command = [*unprivileged(), sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Forbid to write in a folder, and what is in it, until the block ends."""
+    paths = [folder, *folder.rglob("*")]
+    modes = [(path, path.lstat().st_mode) for path in paths if not path.is_symlink()]
+    try:
+        for path, mode in modes:
+            path.chmod(mode & ~0o222)
+        yield
+    finally:
+        for path, mode in modes:
+            if path.exists():
+                path.chmod(mode)

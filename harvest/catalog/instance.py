@@ -15,7 +15,7 @@ from harvest.archive.content import ContentStore
 from harvest.archive.layout import digest_of
 from harvest.catalog.change_files import ChangeFiles, damage_raised
 from harvest.catalog.filesets import ingest_report, ingests
-from harvest.catalog.providers import ledger_problem, marked, provider_report, provider_reports, summaries
+from harvest.catalog.providers import marked, provider_report, provider_reports, summaries
 from harvest.catalog.queue import queue_report
 from harvest.catalog.receipts import provider_receipt, run_receipt
 from harvest.catalog.runs import run_page, run_report, statistics_report, version_page, version_report
@@ -23,7 +23,7 @@ from harvest.catalog.seeds import SeedCatalog
 from harvest.config.roster import Roster
 from harvest.config.settings import Settings
 from harvest.errors import DamageError, HarvestError, RegistryError, StorageError, UnknownName
-from harvest.ledger import Database, Ledger
+from harvest.ledger import Database, Ledger, unwritten
 from harvest.ledger.members import members
 from harvest.publish.exports import read_index
 from harvest.revise.versions import GraphFiles
@@ -61,8 +61,26 @@ class InstanceCatalog:
         LedgerError: There is no ledger yet, or it cannot be opened.
     """
 
-    def __init__(self, settings: Settings, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Callable[[], datetime] = utc_now,
+        *,
+        room: Path | None = None,
+        apart: bool = False,
+    ) -> None:
+        """
+        Read the instance of these settings.
+
+        Args:
+            settings: Of the instance.
+            clock: The time, in UTC.
+            room: Folder of temporary files; by default that of the harvester.
+            apart: Whether the instance may be read-only for this process alone.
+        """
         self.settings = settings
+        self._room = room or settings.layout.scratch
+        self._apart = apart
         self._clock = clock
         self.exports_dir = settings.exports_dir
         self.resourcesync_dir = settings.layout.resourcesync
@@ -75,7 +93,7 @@ class InstanceCatalog:
         """The reports of all providers, by name."""
         registered = self._registered()
         entries = registered.all() if registered else {}
-        return marked(self.settings, provider_reports(self._ledger, self.settings, entries, self._clock()))
+        return marked(self.ledger_problem(), provider_reports(self._ledger, self.settings, entries, self._clock()))
 
     def summaries(self) -> list[ProviderSummary]:
         """The little of all providers that lists show, by name."""
@@ -86,7 +104,9 @@ class InstanceCatalog:
         """The reports of these providers, by name."""
         registered = self._registered()
         entries = registered.all() if registered else {}
-        return marked(self.settings, provider_reports(self._ledger, self.settings, entries, self._clock(), names))
+        return marked(
+            self.ledger_problem(), provider_reports(self._ledger, self.settings, entries, self._clock(), names)
+        )
 
     def provider(self, name: str) -> ProviderReport | None:
         """The report of a provider, or None."""
@@ -95,7 +115,7 @@ class InstanceCatalog:
         report = provider_report(self._ledger, self.settings, name, entry, self._clock())
         if report is None:
             return None
-        return replace(marked(self.settings, [report])[0], ingest=ingest_report(self._ledger, entry))
+        return replace(marked(self.ledger_problem(), [report])[0], ingest=ingest_report(self._ledger, entry))
 
     def ingests(self) -> list[IngestReport]:
         """What came of the landing pages of all providers, by name."""
@@ -163,7 +183,7 @@ class InstanceCatalog:
         record = self._ledger.provider(name)
         if record is None or not (record.baseline or 1) <= n <= record.version:
             return None
-        room = Path(mkdtemp(prefix="read-", dir=self.settings.layout.scratch))
+        room = Path(mkdtemp(prefix="read-", dir=self._room))
         try:
             with damage_raised(name, n):
                 path = self._at(name, n, room)
@@ -200,7 +220,7 @@ class InstanceCatalog:
         record = self._ledger.provider(name)
         if record is None:
             raise UnknownName(f"no provider {name} was ever harvested here")
-        room = Path(mkdtemp(prefix="read-", dir=self.settings.layout.scratch))
+        room = Path(mkdtemp(prefix="read-", dir=self._room))
         try:
             yield from self._files(name).between(a, b, record.version, room)
         finally:
@@ -222,7 +242,7 @@ class InstanceCatalog:
 
     def ledger_problem(self) -> str | None:
         """Why the ledger cannot be written, so that what this catalog reads is older than it seems; None if it can."""
-        return ledger_problem(self.settings)
+        return unwritten.problem(self.settings.layout.ledger, apart=self._apart)
 
     def queue(self) -> QueueReport:
         """What fails, is held, waits and is harvested now, and how far seeds, exports and generation are."""

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from harvest.catalog.datasets import dataset_reports, noticed, troubled
 from harvest.catalog.runs import run_report
 from harvest.config.settings import Settings
-from harvest.ledger import Known, Ledger, ProviderOutline, Standing, unwritten
+from harvest.ledger import Known, Ledger, ProviderOutline, Standing
 from harvest.ledger.states import worst
 from harvest.model import About, Finding, Provider, Source, State
 from harvest.model.seeds import public
@@ -97,14 +97,8 @@ def provider_reports(
     return [_report(name, registered.get(name), known.get(name), instance) for name in reported]
 
 
-def ledger_problem(settings: Settings) -> str | None:
-    """Why the ledger cannot be written, or None if it can as far as is known."""
-    return unwritten.problem(settings.layout.ledger)
-
-
-def marked(settings: Settings, reports: list[ProviderReport]) -> list[ProviderReport]:
-    """The reports, each with the finding that nothing can be filed, if nothing can; the ledger cannot hold that one."""
-    problem = ledger_problem(settings)
+def marked(problem: str | None, reports: list[ProviderReport]) -> list[ProviderReport]:
+    """The reports, each with the finding why nothing can be filed, if nothing can; the ledger cannot hold that one."""
     if problem is None:
         return reports
     finding = DatasetFinding(LEDGER, problem, None, None, None, None, True, None)

@@ -25,6 +25,7 @@ from harvest.cli import update as cli_update
 from harvest.cli import wash as cli_wash
 from harvest.cli.command import Commands, Failed, as_json, configured, order, settings_of
 from harvest.config.loader import load_settings
+from harvest.config.settings import Settings
 from harvest.config.values import is_web_address
 from harvest.errors import HarvestError
 from sparql.errors import SparqlError
@@ -44,10 +45,36 @@ def serve(follow: str | None, config: Path | None) -> None:
     """Run the instance: the schedule in this process, the web front in others. Ends with Ctrl-C or SIGTERM."""
     from harvest.service.serve import serve as run  # the web front is needed by this command alone
 
-    settings = settings_of(config)
-    if follow is not None and not is_web_address(follow):
-        raise click.UsageError(f"--follow is the http or https address of an instance, not {follow!r}")
-    run(replace(settings, follow=follow.rstrip("/")) if follow else settings)
+    run(_following(settings_of(config), follow))
+
+
+@main.command()
+@click.option("--follow", metavar="URL", help="Be a read-only replica of the instance at this address.")
+@configured
+def schedule(follow: str | None, config: Path | None) -> None:
+    """Run the schedule of the instance without a web front, for which there is `harvest web`."""
+    from harvest.service.serve import schedule as run
+
+    run(_following(settings_of(config), follow))
+
+
+def _following(settings: Settings, url: str | None) -> Settings:
+    """The settings, of a replica of the instance at a URL where one is given."""
+    if url is None:
+        return settings
+    if not is_web_address(url):
+        raise click.UsageError(f"--follow is the http or https address of an instance, not {url!r}")
+    return replace(settings, follow=url.rstrip("/"))
+
+
+@main.command()
+@click.option("--shared", is_flag=True, help="Let other `harvest web --shared` listen on the same address.")
+@configured
+def web(shared: bool, config: Path | None) -> None:
+    """Answer for an instance that `harvest schedule` or `harvest serve` harvests, and write nothing of it."""
+    from harvest.service.web import web as run
+
+    run(settings_of(config), shared=shared)
 
 
 @main.command()

@@ -119,6 +119,7 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "write_back": boolean,
     "data_dir": _path,
     "exports_dir": _path,
+    "scratch_dir": optional(_path),
     "resource_dumps": boolean,
     "warc": boolean,
     "schedule.update": duration(1, _YEAR),
@@ -280,7 +281,8 @@ def _settings(values: Mapping[str, Any], file: Path | None) -> Settings:
     """The settings of checked values; what is not among them has its default."""
     base = file.parent if file else Path.cwd() / "config"
     top = {key: value for key, value in values.items() if "." not in key}
-    top |= {key: Path(os.path.normpath(base / values[key])) for key in PATHS}
+    paths = (*PATHS, "scratch_dir")
+    top |= {key: Path(os.path.normpath(base / values[key])) if values.get(key) else None for key in paths}
     for section, kind in SECTIONS.items():
         prefix = section + "."
         top[section] = kind(**{k.removeprefix(prefix): v for k, v in values.items() if k.startswith(prefix)})

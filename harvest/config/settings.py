@@ -228,6 +228,7 @@ class Settings:
         write_back: Whether the registry's `modified` is rewritten after a harvest.
         data_dir: Everything that must be kept.
         exports_dir: N-Quads downloads.
+        scratch_dir: Temporary files and remembered results of the web front; None has them in `data_dir`.
         resource_dumps: Whether each feed has its dataset as a ResourceSync resource dump, too.
         warc: Whether each exchange with a provider is written to WARC files, too.
         schedule: Seconds between runs.
@@ -256,6 +257,7 @@ class Settings:
     write_back: bool = True
     data_dir: Path = Path("var")
     exports_dir: Path = Path("exports")
+    scratch_dir: Path | None = None
     resource_dumps: bool = False
     warc: bool = False
     schedule: ScheduleSettings = ScheduleSettings()
@@ -277,7 +279,7 @@ class Settings:
     @property
     def layout(self) -> Layout:
         """The paths below the data directory."""
-        return Layout(self.data_dir)
+        return Layout(self.data_dir, self.scratch_dir)
 
     @property
     def own_graphs(self) -> tuple[str, ...]:

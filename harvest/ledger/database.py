@@ -161,9 +161,11 @@ class Database:
 
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is not None:
+        if connection is not None and not self._is_replaced():
             return connection
         if self._read_only:
+            self.close()
+            self._local.file = _file(self.path)
             connection = self._opened("?mode=ro")
             if not _is_readable(connection) and unwritten.is_at_rest(self.path):
                 # Kept for one statement alone: it would not notice a process that writes meanwhile.
@@ -175,6 +177,10 @@ class Database:
             row_sums.prepare(connection)
         self._local.connection = _set_up(connection)
         return connection
+
+    def _is_replaced(self) -> bool:
+        """Whether another ledger stands where the one was that this thread reads: it was made again meanwhile."""
+        return self._read_only and _file(self.path) not in (None, self._local.file)
 
     def _opened(self, options: str) -> sqlite3.Connection:
         address = f"{self.path.absolute().as_uri()}{options}"
@@ -228,6 +234,15 @@ class Database:
                     url=str(self.path),
                 ) from error
             connection.execute(f"PRAGMA user_version = {number + 1}")
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """What tells a file from one that takes its place, or None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _damages(connection: sqlite3.Connection, layout: int) -> list[str]:

@@ -43,8 +43,12 @@ def is_at_rest(path: Path) -> bool:
     return not wal.exists() or not wal.stat().st_size
 
 
-def problem(path: Path) -> str | None:
-    """Why the ledger cannot be written, for people, or None as far as is known."""
+def problem(path: Path, *, apart: bool = False) -> str | None:
+    """
+    Why the ledger cannot be written, for people, or None as far as is known.
+
+    To a process `apart` its disk may be read-only on purpose, while another process writes it.
+    """
     marker = _marker(path)
     with suppress(OSError):
         since = datetime.fromtimestamp(marker.stat().st_mtime, UTC)
@@ -54,7 +58,7 @@ def problem(path: Path) -> str | None:
         )
     with suppress(OSError):
         found = os.statvfs(path.parent)
-        if found.f_flag & os.ST_RDONLY:
+        if found.f_flag & os.ST_RDONLY and not apart:
             return f"the ledger {path} cannot be written: its disk is read-only"
         if found.f_blocks and found.f_bavail * found.f_frsize < LEAST:
             return f"the ledger {path} cannot be written: its disk is full; make room"

@@ -54,11 +54,13 @@ class Layout:
 
     Attributes:
         data: The data directory.
+        front: The folder of what the web front writes; None where that is below the data directory.
 
     Source: ARCHITECTURE, "On disk".
     """
 
     data: Path
+    front: Path | None = None
 
     @property
     def ledger(self) -> Path:
@@ -96,7 +98,12 @@ class Layout:
     @property
     def cache(self) -> Path:
         """Remembered query results (`sparql.cache`)."""
-        return self.data / "cache"
+        return (self.front or self.data) / "cache"
+
+    @property
+    def reading(self) -> Path:
+        """Temporary files of web fronts, one folder a process (`harvest.catalog.room`)."""
+        return (self.front or self.data) / "reading"
 
     @property
     def resourcesync(self) -> Path:

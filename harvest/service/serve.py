@@ -1,5 +1,5 @@
 """
-`harvest serve`: the schedule in this process, the web front in another, put together from the settings.
+`harvest serve`: the schedule in this process, the web front in another; `harvest schedule`: the schedule alone.
 
 The front is a process of its own so that a burst of queries takes no time from the harvest, and ends with this one. It
 is started again if it dies.
@@ -18,25 +18,23 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import structlog
 
-from harvest.catalog.instance import InstanceCatalog
-from harvest.config.loader import load_settings
 from harvest.config.settings import Settings
 from harvest.errors import BusyError, SettingsError
-from harvest.pipeline import METADATA, Harvester, opened
+from harvest.pipeline import Harvester, opened
 from harvest.pipeline.opening import engine_of
 from harvest.pipeline.priority import aside
 from harvest.service.following import as_replica
 from harvest.service.log import log_to_stderr
 from harvest.service.schedule import Scheduler
 from harvest.service.updates import Updates
+from harvest.service.web import CONFIG, address, check_port, configured, front_of
 from sparql.errors import EngineLost
 from sparql.web import server
-from sparql.web.app import Application, QueryLimits, create_app
-from sparql.web.catalog import Operator, Site
+from sparql.web.app import Application
+from sparql.web.catalog import Operator
 
 log = structlog.get_logger()
 
@@ -57,11 +55,7 @@ def serve(settings: Settings) -> None:
     Raises:
         BusyError: Another process has the data directory, or the port is taken.
     """
-    log_to_stderr()
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    wait_for_engine(settings, stop)
+    stop = _begun(settings)
     if stop.is_set():
         return
     with running(settings) as front:
@@ -69,6 +63,37 @@ def serve(settings: Settings) -> None:
         while not stop.wait(0.5):
             front.keep()
         log.info("stopping")
+
+
+def schedule(settings: Settings) -> None:
+    """
+    Harvest for an instance until SIGTERM or SIGINT, without a web front.
+
+    Raises:
+        BusyError: Another process has the data directory.
+    """
+    stop = _begun(settings)
+    if stop.is_set():
+        return
+    with aside(opened(as_replica(settings))) as instance:
+        scheduler = Scheduler(Harvester(instance))
+        try:
+            scheduler.start()
+            log.info("harvesting alone", data=str(settings.data_dir))
+            stop.wait()
+            log.info("stopping")
+        finally:
+            scheduler.stop()
+
+
+def _begun(settings: Settings) -> threading.Event:
+    """What SIGTERM and SIGINT set, once the log is written and the engine, where there is one, answers."""
+    log_to_stderr()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    wait_for_engine(settings, stop)
+    return stop
 
 
 def wait_for_engine(settings: Settings, stop: threading.Event) -> None:
@@ -95,11 +120,10 @@ def running(settings: Settings) -> Iterator[Front]:
     Raises:
         BusyError: Another process has the data directory, or the port is taken.
     """
-    _check_port(settings.bind)
+    check_port(settings.bind)
     settings = as_replica(settings)
     with aside(opened(settings)) as instance:
-        harvester = Harvester(instance)
-        scheduler = Scheduler(harvester)
+        scheduler = Scheduler(Harvester(instance))
         front = Front(settings)
         try:
             front.start()
@@ -164,46 +188,15 @@ class Front:
         self._started = time.monotonic()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "harvest.service.serve", str(os.getpid())],
-            env=os.environ | {"HARVEST_CONFIG": str(file)},
+            env=os.environ | {CONFIG: str(file)},
         )
 
 
 def application() -> Application:
     """The web front of the instance whose settings file HARVEST_CONFIG names; the ASGI entry."""
-    log_to_stderr()
-    settings = load_settings(Path(os.environ["HARVEST_CONFIG"]), os.environ)
-    query = settings.query
-    limits = QueryLimits(
-        timeout_s=query.timeout_s,
-        memory_bytes=query.memory,
-        workers=query.workers,
-        max_rows=query.max_rows,
-        max_bytes=query.max_bytes,
-        union_default_graph=query.union_default_graph,
-        own_graphs=settings.own_graphs,
-        listed_graphs=query.listed_graphs,
-        cache_bytes=query.cache,
-        service=query.service,
-    )
-    queries = settings.file.parent / "queries" if settings.file else None
-    updates = Updates(settings)
-    operator = Operator(query.operator_token, updates, updates.change) if query.operator_token else None
-    site = Site(
-        settings.base_url,
-        graph_base=settings.graph_base,
-        account=settings.graph(METADATA),
-        queries=queries,
-        proxies=settings.proxies,
-        operator=operator,
-        origin=settings.follow,
-    )
-    return create_app(InstanceCatalog(settings), settings.layout.store, limits, site, settings.layout.cache)
-
-
-def address(bind: str) -> tuple[str, int]:
-    """Host and port of `bind`; an IPv6 host may stand in brackets."""
-    host, _, port = bind.rpartition(":")
-    return host.strip("[]"), int(port)
+    settings = configured()
+    updates, token = Updates(settings), settings.query.operator_token
+    return front_of(settings, Operator(token, updates, updates.change) if token else None)
 
 
 def free_port() -> int:
@@ -213,22 +206,9 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _check_port(bind: str) -> None:
-    host, port = address(bind)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise BusyError(f"{bind} cannot be listened on: {error.strerror}; change the setting `bind`") from error
-
-
 def _serve_front(parent: int) -> None:
     """The front's process: serve until the process that started it ends, or says so."""
-    log_to_stderr()
-    settings = load_settings(Path(os.environ["HARVEST_CONFIG"]), os.environ)
-    server.run("harvest.service.serve:application", *address(settings.bind), parent=parent)
+    server.run("harvest.service.serve:application", *address(configured().bind), parent=parent)
 
 
 if __name__ == "__main__":

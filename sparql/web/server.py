@@ -31,7 +31,29 @@ BACKLOG = 4096
 """Connections that the system keeps until they are taken; it may be set to fewer (`net.core.somaxconn`)."""
 
 
-def run(target: str, host: str, port: int, parent: int | None = None) -> None:
+def reserve(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """
+    A socket that is bound to an address and does not listen.
+
+    Where it is `shared`, others may listen there who share it as well: the system gives each connection to one of those
+    that listen. Source: Linux, socket(7), SO_REUSEPORT.
+
+    Raises:
+        OSError: The address is taken, or it is none of this machine.
+    """
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        bound.bind((host, port))
+    except OSError:
+        bound.close()
+        raise
+    return bound
+
+
+def run(target: str, host: str, port: int, parent: int | None = None, *, shared: bool = False) -> None:
     """
     Serve until SIGTERM or SIGINT; to be called in the main thread of a process.
 
@@ -39,9 +61,9 @@ def run(target: str, host: str, port: int, parent: int | None = None) -> None:
 
     Args:
         target: `module:function`; the function takes nothing and returns what `create_app` made.
-        host: Address to listen on.
-        port: TCP port.
+        host: Address to listen on, at the TCP port `port`.
         parent: Id of the process that started this one, if it is to end with it however that ends.
+        shared: Whether others may listen there, too.
 
     Raises:
         OSError: The address cannot be listened on.
@@ -51,7 +73,7 @@ def run(target: str, host: str, port: int, parent: int | None = None) -> None:
         die_with_parent(parent)
     get_descriptors()
     # Granian shares a port that another instance of it has, and panics at one that another program has.
-    socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    reserve(host, port, shared=shared).close()
     server = Granian(
         target,
         address=host,

@@ -326,3 +326,18 @@ def test_processes_write_and_migrate_side_by_side(path: Path) -> None:
         process.stdin.close()
     assert [process.wait(60) for process in running] == [0] * 4
     assert Database(path).rows("SELECT failures FROM provider")[0]["failures"] == 80
+
+
+def test_a_reader_goes_over_to_a_ledger_that_was_made_again(tmp_path: Path) -> None:
+    """A front outlives the process that sets a damaged ledger aside and makes a new one."""
+    path = tmp_path / "ledger.sqlite"
+    Database(path, migrations=[FIRST]).close()
+    reader = Database(path, migrations=[FIRST], read_only=True)
+    assert reader.row("SELECT 1 AS one FROM sqlite_schema WHERE name = 'again'") is None
+    path.rename(tmp_path / "aside")
+    assert reader.row("SELECT 1 AS one FROM sqlite_schema WHERE name = 'again'") is None
+    made = Database(path, migrations=[FIRST])
+    made.write("CREATE TABLE again (x INTEGER)")
+    made.close()
+    assert reader.row("SELECT 1 AS one FROM sqlite_schema WHERE name = 'again'") is not None
+    reader.close()

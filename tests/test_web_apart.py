@@ -1,0 +1,227 @@
+"""`harvest schedule` and `harvest web` as processes of their own over one data directory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from harvest.errors import BusyError, StorageError
+from harvest.service.web import check_port, own_room
+from sparql.web.server import reserve
+from tests.pipeline.test_semantics import A1, A2, B1, C1, release
+from tests.ports import free_port
+from tests.processes import descendants, is_running
+from tests.provider import ProviderServer, serving
+from tests.test_serve import REPOSITORY, WAIT_S, Served
+from tests.unprivileged import python, read_only, unprivileged
+
+TOKEN = "0123456789abcdef"
+
+
+class Split:
+    """
+    An instance whose parts are started one by one.
+
+    Attributes:
+        folder: With the settings, `var`, `exports` and `front`, the folder that fronts write.
+        url: Address of the fronts.
+    """
+
+    def __init__(self, folder: Path, provider: ProviderServer) -> None:
+        self.folder = folder
+        self.provider = provider
+        self._port = free_port()
+        self.url = f"http://127.0.0.1:{self._port}"
+        self._processes: list[subprocess.Popen[str]] = []
+        (folder / "harvest.yaml").write_text(
+            f"base_url: {self.url}\nbind: 127.0.0.1:{self._port}\ngraph_base: http://h.example/graph/\n"
+            "data_dir: var\nexports_dir: exports\nscratch_dir: front\nhttp: {allow_loopback: true}\n"
+            f"schedule: {{update: 1, export: 1}}\nquery: {{workers: 1, operator_token: '{TOKEN}'}}\n"
+        )
+        (folder / "registry.yaml").write_text(f"p:\n  void: {provider.url}/void.ttl\n  removals: mirror\n")
+
+    def start(self, *words: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        """Start a command of the instance."""
+        command = [*before, sys.executable, "-c", "from harvest.cli.main import main; main()", *words]
+        with (self.folder / "log").open("ab") as log:
+            process = subprocess.Popen(
+                [*command, "--config", self.folder / "harvest.yaml"],
+                cwd=REPOSITORY,
+                env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+                stdout=log,
+                stderr=log,
+                text=True,
+            )
+        self._processes.append(process)
+        return process
+
+    def served(self, process: subprocess.Popen[str]) -> Served:
+        """What a front answers, as long as its process is there."""
+        return Served(self.folder, self._port, process)
+
+    def end(self, process: subprocess.Popen[str], number: signal.Signals) -> int:
+        """Send a signal to a process; its exit status, once all processes below it are gone, too."""
+        below = descendants(process.pid)
+        process.send_signal(number)
+        process.wait(WAIT_S)
+        self.served(process).until(lambda: not any(map(is_running, below)), "what it started is gone")
+        return process.returncode
+
+    def listeners(self) -> int:
+        """Sockets that listen on the port. Source: proc_net(5); state 0A is TCP_LISTEN."""
+        lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        return sum(found[1].endswith(f":{self._port:04X}") and found[3] == "0A" for found in lines)
+
+    def log(self) -> str:
+        return (self.folder / "log").read_text("utf-8")
+
+    def close(self) -> None:
+        for process in self._processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def split(tmp_path: Path) -> Iterator[Split]:
+    with serving() as provider:
+        made = Split(tmp_path, provider)
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+def subjects(served: Served) -> list[str]:
+    """What is in the provider's graph, as readers see it by SPARQL."""
+    query = quote("SELECT DISTINCT ?s { GRAPH <http://h.example/graph/p> { ?s ?p ?o } } ORDER BY ?s")
+    return served.get(f"/sparql?query={query}", "text/csv").decode().split()[1:]
+
+
+def test_a_front_apart_shows_what_another_process_harvests(split: Split) -> None:
+    """It waits for the first harvest, moves on by itself, and answers while the other is killed and started again."""
+    release(split.provider, 1, A1)
+    web = split.start("web")
+    front = split.served(web)
+    front.until(lambda: "waiting for the ledger" in split.log(), "the front that was started first")
+    schedule = split.start("schedule")
+    front.until(lambda: front.provider()["version"] == 1, "the first version")
+    front.until(lambda: subjects(front) == ["http://x/a"], "the first generation")
+    release(split.provider, 2, A2, B1)
+    front.until(lambda: subjects(front) == ["http://x/a", "http://x/b"], "the second generation")
+    front.until(lambda: front.provider()["version"] == 2, "the second version")
+    split.end(schedule, signal.SIGKILL)
+    release(split.provider, 3, C1)
+    assert [front.provider()["version"], subjects(front)] == [2, ["http://x/a", "http://x/b"]]
+    schedule = split.start("schedule")
+    front.until(lambda: subjects(front) == ["http://x/c"], "the third generation")
+    front.until(lambda: front.provider()["version"] == 3, "the third version")
+    assert split.end(schedule, signal.SIGTERM) == 0, split.log()
+    assert [front.provider()["version"], subjects(front)] == [3, ["http://x/c"]]
+    assert split.end(web, signal.SIGTERM) == 0, split.log()
+
+
+def test_several_fronts_share_an_address(split: Split) -> None:
+    """One that is killed takes its connections with it, the others take the next ones; each moves on by itself."""
+    release(split.provider, 1, A1)
+    split.start("schedule")
+    fronts = [split.start("web", "--shared") for _ in range(2)]
+    for each in map(split.served, fronts):
+        each.until(lambda: split.listeners() == 2, "both fronts")
+    first, second = map(split.served, fronts)
+    second.until(lambda: subjects(second) == ["http://x/a"], "the first generation")
+    assert split.end(first.process, signal.SIGKILL) == -signal.SIGKILL
+    assert [subjects(second) for _ in range(20)] == [["http://x/a"]] * 20
+    release(split.provider, 2, B1)
+    third = split.served(split.start("web", "--shared"))
+    third.until(lambda: split.listeners() == 2, "the third front")
+    assert split.end(second.process, signal.SIGTERM) == 0, split.log()
+    third.until(lambda: subjects(third) == ["http://x/b"], "the second generation")
+
+
+def contents(folder: Path) -> dict[str, tuple[int, str]]:
+    """Time and digest of each file below a folder; the time of each folder, which a new name changes."""
+    found = {}
+    for path in (folder, *folder.rglob("*")):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        found[str(path)] = (path.lstat().st_mtime_ns, digest)
+    return found
+
+
+def test_a_front_writes_nothing_but_its_own_folder(split: Split) -> None:
+    """Over a data directory of a killed harvester that it may not write, it answers all, and changes no byte."""
+    release(split.provider, 1, A1)
+    schedule = split.start("schedule")
+    export = split.folder / "exports" / "p.nq.gz.sha256"
+    other = split.served(schedule)
+    other.until(export.exists, "the first export")
+    first = export.read_bytes()
+    release(split.provider, 2, A2, B1)
+    other.until(lambda: export.read_bytes() != first, "the second export")
+    split.end(schedule, signal.SIGKILL)
+    (split.folder / "front").mkdir()
+    with read_only(split.folder / "var"), read_only(split.folder / "exports"):
+        before = contents(split.folder / "var") | contents(split.folder / "exports")
+        front = split.served(split.start("web", before=tuple(unprivileged())))
+        front.until(lambda: front.provider()["version"] == 2, "the front")
+        assert subjects(front) == ["http://x/a", "http://x/b"]
+        assert front.get("/providers/p/versions/1.nq").decode() == f"{A1} <http://h.example/graph/p> .\n"
+        assert front.get("/providers/p/changes/2.nqud").count(b"\n") == 3
+        for path in ("/", "/providers/p", "/providers/p/runs.json", "/exports/p.nq.gz", "/documents/", "/sparql"):
+            assert front.get(path, "text/html"), path
+        assert json.loads(front.get("/status"))["ledger_problem"] is None
+        refused = urllib.request.Request(
+            f"{split.url}/sparql",
+            b"CLEAR GRAPH <http://h.example/graph/p>",
+            {"Content-Type": "application/sparql-update", "Authorization": f"Bearer {TOKEN}"},
+        )
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(refused, timeout=60)
+        with caught.value as answer:
+            assert (answer.code, b"only reads" in answer.read()) == (403, True)
+        assert contents(split.folder / "var") | contents(split.folder / "exports") == before
+    assert (split.folder / "front" / "reading").is_dir()
+
+
+def test_temporary_files_of_a_front_that_died_are_removed(tmp_path: Path) -> None:
+    """Those of one that runs stay: several share the folder."""
+    script = "import sys; from pathlib import Path; from harvest.service.web import own_room\n"
+    left = Path(python(f"{script}print(own_room(Path(sys.argv[1])))", tmp_path).strip())
+    assert left.is_dir()
+    first = own_room(tmp_path)
+    second = own_room(tmp_path)
+    assert set(tmp_path.iterdir()) == {first, second}
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_the_setting(tmp_path: Path) -> None:
+    """The data directory is where temporary files go by default, and it may be mounted read-only."""
+    place = tmp_path / "reading"
+    place.write_text("in the way")
+    with pytest.raises(StorageError, match=r"reading.*scratch_dir"):
+        own_room(place)
+
+
+def test_a_port_is_shared_with_those_that_share_it() -> None:
+    """A front beside another program, or beside one that is alone, would take nothing, or the other's requests."""
+    for shared in (True, False):
+        with closing(reserve("127.0.0.1", free_port(), shared=shared)) as other:
+            other.listen()
+            address = "{}:{}".format(*other.getsockname())
+            with pytest.raises(BusyError, match="cannot be listened on"):
+                check_port(address)
+            if shared:
+                check_port(address, shared=True)
+                continue
+            with pytest.raises(BusyError, match="harvest web --shared"):
+                check_port(address, shared=True)
