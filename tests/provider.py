@@ -29,6 +29,7 @@ class ProviderServer(ThreadingHTTPServer):
         pages: By path.
         links: Link headers, by path.
         caching: Cache-Control headers, by path.
+        locations: Location headers, by path; `redirect` puts them.
         requests: (path, status) of every answer, in order, but for a robots.txt that there is none of.
         gate: Cleared, every request waits until it is set.
         gates: As `gate`, for single paths.
@@ -42,6 +43,7 @@ class ProviderServer(ThreadingHTTPServer):
         self.pages: dict[str, Page] = {}
         self.links: dict[str, str] = {}
         self.caching: dict[str, str] = {}
+        self.locations: dict[str, str] = {}
         self.requests: list[tuple[str, int]] = []
         self.gates: dict[str, threading.Event] = {}
         self.gate = threading.Event()
@@ -54,6 +56,11 @@ class ProviderServer(ThreadingHTTPServer):
     def put(self, path: str, body: str | bytes, media_type: str = "text/turtle", status: int = 200) -> str:
         self.pages[path] = Page(body.encode() if isinstance(body, str) else body, media_type, status)
         return self.url + path
+
+    def redirect(self, path: str, to: str, body: str = "") -> str:
+        """Answer a path with 302 and where its document is."""
+        self.locations[path] = to
+        return self.put(path, body, "text/html", 302)
 
     def describe(
         self, path: str, modified: str | None, dumps: list[str], *, partial: bool = False, iri: str | None = None
@@ -90,6 +97,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("ETag", tag)
         self.send_header("Content-Type", page.media_type)
+        if self.path in self.server.locations:
+            self.send_header("Location", self.server.locations[self.path])
         if self.path in self.server.caching:
             self.send_header("Cache-Control", self.server.caching[self.path])
         if self.path in self.server.links and status != 304:

@@ -79,6 +79,40 @@ def figshare(server: ProviderServer, files: Mapping[str, str]) -> str:
     return server.put("/articles/dataset/letters/5", PAGE, "text/html")
 
 
+def dryad(server: ProviderServer, files: Mapping[str, str]) -> str:
+    """A dataset of Dryad and its files; returns its landing page."""
+    entries = []
+    for number, (name, body) in enumerate(files.items(), 100):
+        server.put(f"/api/v2/files/{number}/download", body, "application/octet-stream")
+        links = {"stash:download": {"href": f"/api/v2/files/{number}/download"}}
+        digest = hashlib.sha256(body.encode()).hexdigest()
+        entries.append({"_links": links, "path": name, "size": len(body), "digestType": "sha-256", "digest": digest})
+    version = {"versionNumber": 1, "title": "Letters", "_links": {"stash:files": {"href": "/api/v2/versions/5/files"}}}
+    versions = {"_embedded": {"stash:versions": [version]}}
+    put_json(server, "/api/v2/datasets/doi%3A10.5061%2Fdryad.5/versions", versions)
+    put_json(server, "/api/v2/versions/5/files", {"_embedded": {"stash:files": entries}})
+    return server.put("/dataset/doi:10.5061/dryad.5", PAGE, "text/html")
+
+
+def dataone(server: ProviderServer, files: Mapping[str, str]) -> str:
+    """A package of DataONE: its metadata is the first of its files; returns its landing page."""
+    docs: list[dict[str, Any]] = []
+    for number, (name, body) in enumerate(files.items()):
+        identifier = f"urn:a{number}"
+        url = server.put(f"/cn/v2/resolve/{identifier}", body, "application/octet-stream")
+        about = {"identifier": identifier, "fileName": name, "formatType": "DATA", "formatId": "text/plain"}
+        docs.append(about | {"size": len(body), "checksum": md5(body), "checksumAlgorithm": "MD5", "dataUrl": url})
+    docs[0] |= {"formatType": "METADATA", "formatId": "science-on-schema.org/Dataset;ld+json", "title": "Letters"}
+    named = [{"identifier": "urn:a0", "formatType": "METADATA", "resourceMap": ["map"]}]
+    fields = "identifier,formatType,formatId,resourceMap"
+    query, rest = "/cn/v2/query/solr/?q=", "&rows=1000&start=0&wt=json"
+    put_json(server, f"{query}identifier:%22urn%3Aa0%22&fl={fields}{rest}", {"response": {"docs": named}})
+    fields = "identifier,formatType,title,size,formatId,fileName,documents,checksum,checksumAlgorithm,keywords,dataUrl"
+    found = {"response": {"numFound": len(docs), "docs": docs}}
+    put_json(server, f"{query}resourceMap:%22map%22&fl={fields},dateUploaded{rest}", found)
+    return server.put("/view/urn:a0", PAGE, "text/html")
+
+
 def archiveorg(server: ProviderServer, files: Mapping[str, str]) -> str:
     """An item of archive.org, with a file that was derived from others; returns its page."""
     entries = [{"name": "letters_files.xml", "source": "metadata"}]

@@ -20,7 +20,7 @@ from harvest.model import Manifest, ManifestFile
 from harvest.pipeline.filesets import strategies
 from harvest.pipeline.filesets.mirror import KEYS
 from tests.provider import ProviderServer, serving
-from tests.repositories import PAGE, archiveorg, dataverse, figshare, md5, zenodo
+from tests.repositories import PAGE, archiveorg, dataone, dataverse, dryad, figshare, md5, zenodo
 
 FILES = {"a.ttl": "<http://x/a> a <http://x/A> .", "b.csv": "1,2\n"}
 
@@ -199,7 +199,9 @@ def test_requests_as_json_lines(ingest: Ingest, provider: ProviderServer) -> Non
 
 
 @pytest.mark.parametrize(
-    ("platform", "put"), [("archiveorg", archiveorg), ("dataverse", dataverse)], ids=["archiveorg", "dataverse"]
+    ("platform", "put"),
+    [("archiveorg", archiveorg), ("dataverse", dataverse), ("dryad", dryad), ("dataone", dataone)],
+    ids=["archiveorg", "dataverse", "dryad", "dataone"],
 )
 def test_other_platforms(ingest: Ingest, provider: ProviderServer, platform: str, put: Any) -> None:
     """All files are captured, also those that are not RDF."""

@@ -282,13 +282,14 @@ def test_an_answer_that_is_no_record(zenodo_instance: TemporaryInstance, provide
 
 
 @pytest.mark.parametrize(
-    "platform", ["dataverse", "figshare", "archiveorg", "ckan", "schemaorg", "dcat", "signposting"]
+    "platform",
+    ["dataverse", "figshare", "archiveorg", "dryad", "dataone", "ckan", "schemaorg", "dcat", "signposting"],
 )
 def test_a_dataset_of_every_platform_is_harvested(
     instance: TemporaryInstance, provider: ProviderServer, platform: str
 ) -> None:
     """From the landing page to the graph, and again when a file changed; nothing new costs no version."""
-    if platform in ("figshare", "archiveorg"):  # those that are known by their hosts
+    if platform in ("figshare", "archiveorg", "dryad", "dataone"):  # those that are known by their hosts
         plays(instance, provider, platform)
     put = getattr(repositories, platform)
     page = put(provider, {"a.ttl": f"{A} .", "b.nt": f"{B} .\n", "c.csv": "c"})

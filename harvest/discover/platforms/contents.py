@@ -16,6 +16,9 @@ from sparql.rdf import by_extension, by_media_type
 _ARCHIVES: Final = frozenset({"zip", "tar", "tgz", "tbz2", "txz", "7z"})
 """Extensions of what may hold RDF, which only unpacking shows."""
 
+_PACKED: Final = frozenset({"application/zip", "application/x-tar", "application/x-7z-compressed"})
+"""Media types of the same."""
+
 MOST_CREATORS: Final = 100
 """Creators of a dataset that are kept."""
 
@@ -35,7 +38,7 @@ def dumps_of(files: tuple[ManifestFile, ...]) -> tuple[ManifestFile, ...]:
     """The files that are harvested: those that are RDF, or where none is, the archives, which are looked into."""
     usable = [file for file in files if file.platform_url and file.status != UNSAFE]
     rdf = tuple(file for file in usable if is_rdf(file))
-    return rdf or tuple(file for file in usable if extension(file.path) in _ARCHIVES)
+    return rdf or tuple(file for file in usable if extension(file.path) in _ARCHIVES or file.mimetype in _PACKED)
 
 
 def others_of(files: tuple[ManifestFile, ...]) -> tuple[ManifestFile, ...]:

@@ -19,11 +19,15 @@ OWN: Final[Mapping[str, str]] = {
     "zenodo": _OWN + "invenio:ZENODO",
     "figshare": _OWN + "figshare:FIGSHARE",
     "archiveorg": _OWN + "archiveorg:ARCHIVEORG",
+    "dryad": _OWN + "dryad:DRYAD",
+    "dataone": _OWN + "dataone:DATAONE",
+    "pangaea": _OWN + "references:PANGAEA",
     "dataverse": _OWN + "dataverse:DATAVERSE",
     "inveniordm": _OWN + "invenio:INVENIORDM",
     "ckan": _OWN + "ckan:CKAN",
     "schemaorg": _OWN + "pages:SCHEMAORG",
     "dcat": _OWN + "pages:DCAT",
+    "datacite": _OWN + "references:DATACITE",
     "signposting": _OWN + "pages:SIGNPOSTING",
 }
 """Our own, the most specific first."""
