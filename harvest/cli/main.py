@@ -125,10 +125,19 @@ def export(config: Path | None, as_json: bool) -> None:
 
 @main.command()
 @click.argument("names", nargs=-1)
+@click.option("--store", is_flag=True, help="Compare the store alone, also while an engine is it.")
+@click.option("--sample", type=click.IntRange(1), help="With --store: the number of triples, and so many subjects.")
+@click.option("--repair", is_flag=True, help="With --store: write what differs again, and nothing else.")
 @as_json
 @configured
-def verify(names: tuple[str, ...], config: Path | None, as_json: bool) -> None:
+def verify(names: tuple[str, ...], store: bool, config: Path | None, as_json: bool, **options: int | None) -> None:
     """Prove that filed bytes, changes, snapshot, store and export agree, for all providers or those NAMED."""
+    if store:
+        given = json.dumps({"sample": options["sample"] or 0, "repair": bool(options["repair"])})
+        order(settings_of(config), "verify --store", (given, *names), as_json, show.proofs)
+        return
+    for name in (name for name, value in options.items() if value):
+        raise click.UsageError(f"--{name} goes with --store")
     order(settings_of(config), "verify", names, as_json, show.proofs)
 
 

@@ -9,7 +9,7 @@ from harvest.config.settings import Settings
 from harvest.pipeline.following.origin import graph_base_of_origin
 from sparql.errors import ForbiddenError
 
-READING: Final = ("export", "verify", "prune")
+READING: Final = ("export", "verify", "verify --store", "prune")
 """Commands that a replica carries out: they change no graph."""
 
 

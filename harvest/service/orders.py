@@ -135,6 +135,7 @@ def execute(harvester: Harvester, command: str, names: Sequence[str]) -> Answer:
         "forget": _forget,
         "export": _export,
         "verify": _verify,
+        "verify --store": _verify_store,
         "prune": _prune,
         "compact": _compact,
         "track": _track,
@@ -193,6 +194,13 @@ def _verify(harvester: Harvester, names: Sequence[str]) -> Answer:
     proofs = (
         [proof for name in names for proof in harvester.prove(name)] if names else harvester.maintenance.prove_all()
     )
+    return {"ok": all(proof.holds for proof in proofs), "results": [asdict(proof) for proof in proofs]}
+
+
+def _verify_store(harvester: Harvester, names: Sequence[str]) -> Answer:
+    """Compare the store with the versions; the first word is a JSON object with the options."""
+    options, *words = names
+    proofs = harvester.maintenance.prove_store(words, **json.loads(options))
     return {"ok": all(proof.holds for proof in proofs), "results": [asdict(proof) for proof in proofs]}
 
 

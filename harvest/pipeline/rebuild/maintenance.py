@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from harvest.errors import UnknownName
@@ -13,6 +14,7 @@ from harvest.pipeline.feeding import feed
 from harvest.pipeline.following.replica import Following
 from harvest.pipeline.harvest.recovery import recover
 from harvest.pipeline.instance import Instance
+from harvest.pipeline.rebuild import drift
 from harvest.pipeline.rebuild.mend import Mended, mend, recapture_all
 from harvest.pipeline.rebuild.prove import Proof, prove
 from harvest.pipeline.rebuild.prove_instance import prove_instance
@@ -51,6 +53,25 @@ class Maintenance:
         proofs = [proof for record in self.instance.ledger.providers() for proof in self.prove(record.name)]
         with self.instance.exporting, self.instance.writing:
             return proofs + prove_instance(self.instance)
+
+    def prove_store(self, names: Sequence[str], sample: int, *, repair: bool) -> list[Proof]:
+        """
+        Compare the store with the versions of these providers, or of all; see `harvest.pipeline.rebuild.drift`.
+
+        Raises:
+            UnknownName: A provider was never harvested here.
+        """
+        proofs = []
+        for name in names or [record.name for record in self.instance.ledger.providers()]:
+            with self._alone(name), self.instance.writing:
+                record = self.instance.ledger.provider(name)
+                if record is None:
+                    raise UnknownName(f"no provider {name} was ever harvested here")
+                proofs.append(drift.compare(self.instance, record, sample, repair=repair))
+        if not names:
+            with self.instance.writing:
+                proofs.extend(drift.left_over(self.instance, repair=repair))
+        return proofs
 
     def mend(self) -> list[Mended]:
         """Mend all that is damaged; returns what was, and whether it still is."""
