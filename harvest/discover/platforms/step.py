@@ -117,6 +117,7 @@ def _chosen(landing: Landing, platforms: tuple[Registered, ...], hosts: Mapping[
         message = f"{landing.answer.url}: the landing page was answered with {landing.answer.status}"
         raise FilesetError("terminal-bad-status", message, url=landing.url)
     message = (
-        f"{landing.url} is of no platform that is known; the setting filesets.platform_hosts names those of your own"
+        f"{landing.url} is of no platform that is known, and names no files by JSON-LD or Signposting; "
+        "the setting filesets.platform_hosts names those of your own"
     )
     raise FilesetError("no-platform-match", message, url=landing.url)
