@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import signal
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
@@ -22,107 +18,40 @@ from harvest.service.web import check_port, own_room
 from sparql.web.server import reserve
 from tests.pipeline.test_semantics import A1, A2, B1, C1, release
 from tests.ports import free_port
-from tests.processes import descendants, is_running
 from tests.provider import ProviderServer, serving
-from tests.test_serve import REPOSITORY, WAIT_S, Served
+from tests.split import TOKEN, Split, entry, subjects
 from tests.unprivileged import python, read_only, unprivileged
-
-TOKEN = "0123456789abcdef"
-
-
-class Split:
-    """
-    An instance whose parts are started one by one.
-
-    Attributes:
-        folder: With the settings, `var`, `exports` and `front`, the folder that fronts write.
-        url: Address of the fronts.
-    """
-
-    def __init__(self, folder: Path, provider: ProviderServer) -> None:
-        self.folder = folder
-        self.provider = provider
-        self._port = free_port()
-        self.url = f"http://127.0.0.1:{self._port}"
-        self._processes: list[subprocess.Popen[str]] = []
-        (folder / "harvest.yaml").write_text(
-            f"base_url: {self.url}\nbind: 127.0.0.1:{self._port}\ngraph_base: http://h.example/graph/\n"
-            "data_dir: var\nexports_dir: exports\nscratch_dir: front\nhttp: {allow_loopback: true}\n"
-            f"schedule: {{update: 1, export: 1}}\nquery: {{workers: 1, operator_token: '{TOKEN}'}}\n"
-        )
-        (folder / "registry.yaml").write_text(f"p:\n  void: {provider.url}/void.ttl\n  removals: mirror\n")
-
-    def start(self, *words: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-        """Start a command of the instance."""
-        command = [*before, sys.executable, "-c", "from harvest.cli.main import main; main()", *words]
-        with (self.folder / "log").open("ab") as log:
-            process = subprocess.Popen(
-                [*command, "--config", self.folder / "harvest.yaml"],
-                cwd=REPOSITORY,
-                env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-                stdout=log,
-                stderr=log,
-                text=True,
-            )
-        self._processes.append(process)
-        return process
-
-    def served(self, process: subprocess.Popen[str]) -> Served:
-        """What a front answers, as long as its process is there."""
-        return Served(self.folder, self._port, process)
-
-    def end(self, process: subprocess.Popen[str], number: signal.Signals) -> int:
-        """Send a signal to a process; its exit status, once all processes below it are gone, too."""
-        below = descendants(process.pid)
-        process.send_signal(number)
-        process.wait(WAIT_S)
-        self.served(process).until(lambda: not any(map(is_running, below)), "what it started is gone")
-        return process.returncode
-
-    def listeners(self) -> int:
-        """Sockets that listen on the port. Source: proc_net(5); state 0A is TCP_LISTEN."""
-        lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        return sum(found[1].endswith(f":{self._port:04X}") and found[3] == "0A" for found in lines)
-
-    def log(self) -> str:
-        return (self.folder / "log").read_text("utf-8")
-
-    def close(self) -> None:
-        for process in self._processes:
-            process.kill()
-            process.wait()
 
 
 @pytest.fixture
-def split(tmp_path: Path) -> Iterator[Split]:
-    with serving() as provider:
-        made = Split(tmp_path, provider)
-        try:
-            yield made
-        finally:
-            made.close()
+def provider() -> Iterator[ProviderServer]:
+    with serving() as server:
+        yield server
 
 
-def subjects(served: Served) -> list[str]:
-    """What is in the provider's graph, as readers see it by SPARQL."""
-    query = quote("SELECT DISTINCT ?s { GRAPH <http://h.example/graph/p> { ?s ?p ?o } } ORDER BY ?s")
-    return served.get(f"/sparql?query={query}", "text/csv").decode().split()[1:]
+@pytest.fixture
+def split(tmp_path: Path, provider: ProviderServer) -> Iterator[Split]:
+    made = Split(tmp_path, entry(provider.url))
+    try:
+        yield made
+    finally:
+        made.close()
 
 
-def test_a_front_apart_shows_what_another_process_harvests(split: Split) -> None:
+def test_a_front_apart_shows_what_another_process_harvests(split: Split, provider: ProviderServer) -> None:
     """It waits for the first harvest, moves on by itself, and answers while the other is killed and started again."""
-    release(split.provider, 1, A1)
+    release(provider, 1, A1)
     web = split.start("web")
     front = split.served(web)
     front.until(lambda: "waiting for the ledger" in split.log(), "the front that was started first")
     schedule = split.start("schedule")
     front.until(lambda: front.provider()["version"] == 1, "the first version")
     front.until(lambda: subjects(front) == ["http://x/a"], "the first generation")
-    release(split.provider, 2, A2, B1)
+    release(provider, 2, A2, B1)
     front.until(lambda: subjects(front) == ["http://x/a", "http://x/b"], "the second generation")
     front.until(lambda: front.provider()["version"] == 2, "the second version")
     split.end(schedule, signal.SIGKILL)
-    release(split.provider, 3, C1)
+    release(provider, 3, C1)
     assert [front.provider()["version"], subjects(front)] == [2, ["http://x/a", "http://x/b"]]
     schedule = split.start("schedule")
     front.until(lambda: subjects(front) == ["http://x/c"], "the third generation")
@@ -132,9 +61,9 @@ def test_a_front_apart_shows_what_another_process_harvests(split: Split) -> None
     assert split.end(web, signal.SIGTERM) == 0, split.log()
 
 
-def test_several_fronts_share_an_address(split: Split) -> None:
+def test_several_fronts_share_an_address(split: Split, provider: ProviderServer) -> None:
     """One that is killed takes its connections with it, the others take the next ones; each moves on by itself."""
-    release(split.provider, 1, A1)
+    release(provider, 1, A1)
     split.start("schedule")
     fronts = [split.start("web", "--shared") for _ in range(2)]
     for each in map(split.served, fronts):
@@ -142,8 +71,9 @@ def test_several_fronts_share_an_address(split: Split) -> None:
     first, second = map(split.served, fronts)
     second.until(lambda: subjects(second) == ["http://x/a"], "the first generation")
     assert split.end(first.process, signal.SIGKILL) == -signal.SIGKILL
+    second.until(lambda: split.listeners() == 1, "its threads have let go of the socket")
     assert [subjects(second) for _ in range(20)] == [["http://x/a"]] * 20
-    release(split.provider, 2, B1)
+    release(provider, 2, B1)
     third = split.served(split.start("web", "--shared"))
     third.until(lambda: split.listeners() == 2, "the third front")
     assert split.end(second.process, signal.SIGTERM) == 0, split.log()
@@ -159,15 +89,15 @@ def contents(folder: Path) -> dict[str, tuple[int, str]]:
     return found
 
 
-def test_a_front_writes_nothing_but_its_own_folder(split: Split) -> None:
+def test_a_front_writes_nothing_but_its_own_folder(split: Split, provider: ProviderServer) -> None:
     """Over a data directory of a killed harvester that it may not write, it answers all, and changes no byte."""
-    release(split.provider, 1, A1)
+    release(provider, 1, A1)
     schedule = split.start("schedule")
     export = split.folder / "exports" / "p.nq.gz.sha256"
     other = split.served(schedule)
     other.until(export.exists, "the first export")
     first = export.read_bytes()
-    release(split.provider, 2, A2, B1)
+    release(provider, 2, A2, B1)
     other.until(lambda: export.read_bytes() != first, "the second export")
     split.end(schedule, signal.SIGKILL)
     (split.folder / "front").mkdir()
