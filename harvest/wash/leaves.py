@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,8 +19,10 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from harvest.errors import WashError
 from harvest.model import Document, Part, Problem, Status
 from harvest.wash.decoding.charset import Examined, examine
+from harvest.wash.decoding.content import HEAD
 from harvest.wash.decoding.otherwise import no_rdf, owl_text
 from harvest.wash.decoding.recode import recoded
 from harvest.wash.decoding.sniff import sniff
@@ -114,7 +116,7 @@ def parts(document: Document, terms: Terms, outlet: Outlet, ordinals: count[int]
             problems.add(Problem("cut-off", "reading it ended its process: out of memory or time, or a parser fault"))
             part = _part(item.names, Status.PARSING, began, problems)
         else:
-            part = _LeafReading(document, item, problems, began, terms.memory).read(outlet, next(ordinals))
+            part = LeafReading(document, item, problems, began, terms.memory).read(outlet, next(ordinals))
         kept -= len(part.problems)
         yield part
         began = datetime.now(UTC)
@@ -155,8 +157,8 @@ def _part(names: tuple[str, ...], status: Status, began: datetime, problems: Pro
 
 
 @dataclass(frozen=True, slots=True)
-class _LeafReading:
-    """One leaf that is being read."""
+class LeafReading:
+    """One leaf that is being read; what is wrong with it goes to `problems`."""
 
     document: Document
     leaf: Leaf
@@ -164,37 +166,70 @@ class _LeafReading:
     began: datetime
     memory: int
 
-    def read(self, outlet: Outlet, ordinal: int) -> Part:
-        title = "!/".join((self.document.url, *self.leaf.names))
-        media_type = None if self.leaf.names else self.document.media_type
-        examined = examine(self.leaf.open, media_type, title)
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return "!/".join((self.document.url, *self.leaf.names))
+
+    @property
+    def _name(self) -> str:
+        return self.leaf.names[-1] if self.leaf.names else self.document.url
+
+    @property
+    def _media_type(self) -> str | None:
+        return None if self.leaf.names else self.document.media_type
+
+    def recognise(self) -> tuple[Examined, Format | None]:
+        """What it is as a text, and its format; None where that is none of RDF."""
+        examined = examine(self.leaf.open, self._media_type, self.title)
         for problem in examined.problems:
             self.problems.add(problem)
         self._report(Status.GUESSING)
-        content = examined.content
-        name = self.leaf.names[-1] if self.leaf.names else self.document.url
-        declared = by_media_type(media_type) or by_extension(name)
-        found = _format(examined, declared, media_type, name)
+        declared = by_media_type(self._media_type) or by_extension(self._name)
+        found = _format(examined, declared, self._media_type, self._name)
         if found is None:
-            self.problems.add(no_rdf(title, examined.head))
-            return replace(_part(self.leaf.names, Status.GUESSING, self.began, self.problems), content=content)
+            self.problems.add(no_rdf(self.title, examined.head))
+            return examined, None
         self._report(Status.PARSING)
-        if declared not in (None, found):
-            self.problems.add(Problem("format", f"{title} is declared as {declared.name} and was read as {found.name}"))
-        text = Text(
+        if declared is not None and declared is not found:
+            message = f"{self.title} is declared as {declared.name} and was read as {found.name}"
+            self.problems.add(Problem("format", message))
+        return examined, found
+
+    def looks_like(self) -> Format | None:
+        """The format that its first bytes have, if they are UTF-8."""
+        head = b""
+        with self.leaf.open() as stream, suppress(WashError):
+            head = stream.read(HEAD)
+        return sniff(head, self._media_type, self._name, whole=len(head) < HEAD)
+
+    def read(self, outlet: Outlet, ordinal: int) -> Part:
+        """Read it into the outlet; what became of it."""
+        examined, found = self.recognise()
+        if found is None:
+            part = _part(self.leaf.names, Status.GUESSING, self.began, self.problems)
+            return replace(part, content=examined.content)
+        statements = self._transcribe(self.text(examined), found, outlet, ordinal)
+        return self.parsed(examined, found, statements)
+
+    def text(self, examined: Examined) -> Text:
+        """It as the parsers get it."""
+        return Text(
             self.document.url,
             as_iri(self.document.url),
-            title,
+            self.title,
             examined.size,
             partial(_opened, self.leaf, examined),
             self.document.contexts,
             self.memory,
         )
-        statements = self._transcribe(text, found, outlet, ordinal)
+
+    def parsed(self, examined: Examined, found: Format, statements: int) -> Part:
+        """What became of it once it was read."""
         if not (statements or self.problems.dropped or self.problems.counts["no-rdf"]) and self.problems.whole:
-            self.problems.add(no_rdf(title, examined.head, found.name))
+            self.problems.add(no_rdf(self.title, examined.head, found.name))
         part = _part(self.leaf.names, Status.PARSED, self.began, self.problems)
-        return replace(part, content=content, format=found.name, statements=statements)
+        return replace(part, content=examined.content, format=found.name, statements=statements)
 
     def _transcribe(self, text: Text, found: Format, outlet: Outlet, ordinal: int) -> int:
         """Read the text into the outlet; returns how many statements that gave."""

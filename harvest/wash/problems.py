@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from harvest.model import Problem
@@ -82,6 +83,13 @@ class Problems:
         self.lost += max(problem.lost, problem.kind in STATEMENTS)
         if problem.kind == "cut-off":
             self.whole = False
+
+    def go_on(self, first: Iterable[Problem], counts: Mapping[str, int], dropped: int, lost: int) -> None:
+        """Take the problems of what follows: the first ones, how many there are of each kind, and what all cost."""
+        dropped, lost, total = self.dropped + dropped, self.lost + lost, self.counts + Counter(counts)
+        for problem in first:
+            self.add(problem)
+        self.dropped, self.lost, self.counts = dropped, lost, total
 
     def lose(self, triples: int) -> None:
         """Count triples that an earlier problem costs, too."""

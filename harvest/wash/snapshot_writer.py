@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -11,7 +12,7 @@ from typing import BinaryIO, Protocol
 from harvest.errors import WashError
 from harvest.model import Snapshot
 from harvest.wash.naming.skolem import Naming, skolemize
-from harvest.wash.sorting import Sorting
+from harvest.wash.sorting import Merging, Sorting
 from harvest.wash.text import Sink
 
 _CHUNK = 1 << 20
@@ -27,14 +28,15 @@ class SnapshotWriter:
         ground: Takes lines without blank nodes.
     """
 
-    def __init__(self, graph: str, target: Path, memory: int) -> None:
+    def __init__(self, graph: str, target: Path, memory: int, ground: Sequence[Path] = ()) -> None:
         """
         Args:
             graph: IRI of the graph.
             target: The file to write.
             memory: Bytes that sorting and labelling aim to stay under together.
+            ground: Files of sorted lines without blank nodes, which are in it, too.
         """
-        self.ground = Sorting(target.parent, memory // 4)
+        self.ground = Merging(target.parent, memory // 4, ground) if ground else Sorting(target.parent, memory // 4)
         self._blank: dict[Naming, _Aside] = {}
         self._graph = graph
         self._target = target

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Final
 
 from harvest.errors import StorageError
@@ -92,6 +93,43 @@ class Sorting:
                 with suppress(OSError):
                     pipe.close()  # type: ignore[union-attr]  # all three were asked for
             self._sorter.wait()
+
+
+class Merging(Sorting):
+    """Lines on their way into order among those of files that are sorted."""
+
+    def __init__(self, scratch: Path, memory: int, files: Sequence[Path]) -> None:
+        """As of `Sorting`; `files` hold lines sorted bytewise, each whole."""
+        super().__init__(scratch, memory)
+        self._files = files
+        self._merger: subprocess.Popen[bytes] | None = None
+
+    def chunks(self) -> Iterator[bytes]:
+        """As of `Sorting`."""
+        with NamedTemporaryFile(dir=self._scratch, prefix="merged-") as own:
+            for chunk in super().chunks():
+                own.write(chunk)
+            own.flush()
+            command = ["sort", "-m", "-u", f"--temporary-directory={self._scratch}", own.name, *map(str, self._files)]
+            environment = os.environ | {"LC_ALL": "C"}
+            pipe = subprocess.PIPE
+            merger = self._merger = subprocess.Popen(
+                command, bufsize=0, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=environment, pipesize=_PIPE
+            )
+            assert merger.stdout is not None
+            while chunk := merger.stdout.read(_CHUNK):
+                yield chunk
+            if merger.wait() != 0:
+                raise StorageError(_complaint(merger))
+
+    def close(self) -> None:
+        """As of `Sorting`."""
+        super().close()
+        if self._merger is not None:
+            self._merger.terminate()
+            for pipe in (self._merger.stdout, self._merger.stderr):
+                pipe.close()  # type: ignore[union-attr]  # both were asked for
+            self._merger.wait()
 
 
 def _sorter(scratch: Path, memory: int) -> subprocess.Popen[bytes]:

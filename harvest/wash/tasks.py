@@ -11,32 +11,35 @@ from harvest.model import Document, Part, Snapshot
 from harvest.wash.canonical import Washed, wash
 from harvest.wash.launder import launder
 from harvest.wash.leaves import Terms
+from harvest.wash.pieces import Piece
 
-T = TypeVar("T", Washed, tuple[Part, ...])
+T = TypeVar("T")
 
 
-def union(documents: Sequence[Document], terms: Terms, *, graph: str, memory: int) -> Washed:
+def union(documents: Sequence[Document], terms: Terms, *, graph: str) -> Washed:
     """The union of the documents as `harvest.wash.canonical.wash` makes it; its snapshot is in `terms.scratch`."""
-    return wash(documents, graph, terms.scratch / "input.nq", memory, terms)
+    return wash(documents, graph, terms.scratch / "input.nq", terms.memory, terms)
 
 
 def separate(
-    documents: Sequence[Document], terms: Terms, *, graph: Callable[[tuple[str, ...]], str], memory: int
+    documents: Sequence[Document], terms: Terms, *, graph: Callable[[tuple[str, ...]], str]
 ) -> tuple[Part, ...]:
     """The parts of one document as `harvest.wash.launder` makes them; their snapshots are in `terms.scratch`."""
     (document,) = documents
-    return launder(document, graph, terms.scratch, memory, terms)
+    return launder(document, graph, terms.scratch, terms.memory, terms)
 
 
 def moved(result: T, move: Callable[[Snapshot], Path]) -> T:
-    """A result of the above, with each of its snapshots where `move` put it."""
+    """A result of the above or of `harvest.wash.pieces`, with each of its snapshots where `move` put it."""
 
     def placed(snapshot: Snapshot) -> Snapshot:
         return replace(snapshot, path=move(snapshot))
 
-    moved_result: Any = (
-        replace(result, snapshot=placed(result.snapshot))
-        if isinstance(result, Washed)
-        else tuple(replace(part, clean=placed(part.clean)) if part.clean else part for part in result)
-    )
+    moved_result: Any = result
+    if isinstance(result, Washed):
+        moved_result = replace(result, snapshot=placed(result.snapshot))
+    elif isinstance(result, Piece):
+        moved_result = replace(result, ground=placed(result.ground), blank=placed(result.blank))
+    elif isinstance(result, tuple):
+        moved_result = tuple(replace(part, clean=placed(part.clean)) if part.clean else part for part in result)
     return cast(T, moved_result)

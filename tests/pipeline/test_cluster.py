@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
 import signal
 import sys
 import threading
+import types
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -21,7 +23,9 @@ from distributed import LocalCluster
 from harvest.errors import SettingsError
 from harvest.model import Outcome
 from harvest.pipeline.harvest import washing
-from harvest.pipeline.workers import cluster
+from harvest.pipeline.workers import cluster, side_by_side
+from harvest.pipeline.workers.local import LocalWorkers
+from harvest.pipeline.workers.task import Task
 from harvest.wash import process
 from tests.cluster import Attempt, address, attempts, running_cluster, stalled, until
 from tests.pipeline.conftest import TemporaryInstance
@@ -84,6 +88,45 @@ def test_a_cluster_gives_what_this_machine_gives(
             assert list(instance.settings.layout.scratch.iterdir()) == []
     assert found[0] == found[1]
     assert (found[0][1], found[0][3][0].line) == (7, 2)
+
+
+def test_a_large_dump_of_lines_is_washed_in_pieces(
+    provider: ProviderServer, running: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three workers have a piece each, and so have three processes here; all is as if it were washed whole."""
+    lines = [f'<http://x/{n % 70}> <http://p> "{n}" .' for n in range(200)]
+    lines[::9] = [f"_:b{n % 4} <http://p> _:b{n} ." for n in range(0, 200, 9)]
+    lines[40] = lines[170] = "this is no statement ."
+    provider.put("/1.nt", gzip.compress("\n".join(lines).encode()), "application/n-triples")
+    provider.describe("/void.ttl", "2026-01-01T00:00:00Z", ["/1.nt"])
+    tasks: list[str] = []
+    found = []
+    for name, workers, piece in (("whole", "local", None), ("local", "local", 500), ("dask", address(running), 500)):
+        with instance_of(tmp_path / name, provider, workers) as instance, monkeypatch.context() as patched:
+            patched.setattr(LocalWorkers, "width", lambda self, bounds: 3)
+            if piece is not None:
+                patched.setattr(side_by_side, "PIECE", piece)
+            for kind in (LocalWorkers, cluster.Cluster):
+                patched.setattr(kind, "call", noting(kind.call, tasks))
+            assert outcomes(instance) == ["committed"]
+            [run] = instance.harvester.instance.ledger.runs("p")
+            snapshot = instance.harvester.instance.files("p").snapshot_file(1).read_bytes()
+            found.append((snapshot, [(each.line, each.excerpt, each.message) for each in run.findings]))
+            assert list(instance.settings.layout.scratch.iterdir()) == []
+    assert found[0] == found[1] == found[2]
+    assert [line for line, *_ in found[0][1]][:2] == [41, 171]
+    assert tasks == ["union", "cut", *["read_piece"] * 3, "join", "cut", *["read_piece"] * 3, "join"]
+
+
+def noting(call: Callable[..., object], tasks: list[str]) -> Callable[..., object]:
+    """A method that calls workers, and notes what they are asked for."""
+
+    def noted(workers: object, task: Task[object], *rest: object) -> object:
+        assert isinstance(task.function, partial | types.FunctionType)
+        tasks.append(getattr(task.function, "func", task.function).__name__)
+        return call(workers, task, *rest)
+
+    return noted
 
 
 @pytest.mark.long

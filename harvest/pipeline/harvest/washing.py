@@ -14,6 +14,7 @@ from harvest.errors import WashCrash, WashTimeout
 from harvest.model import Document, Part
 from harvest.pipeline.harvest.contexts import with_contexts
 from harvest.pipeline.instance import Instance
+from harvest.pipeline.workers import side_by_side
 from harvest.pipeline.workers.task import Task
 from harvest.wash import process, tasks
 from harvest.wash.canonical import Washed
@@ -48,8 +49,8 @@ def union(
 
     def washed(contexts: Mapping[str, Path | None]) -> tuple[Washed, list[Document]]:
         given = [replace(document, contexts=dict(contexts)) for document in documents]
-        task = Task(partial(tasks.union, graph=graph, memory=settings.memory), tuple(given), terms(settings, room))
-        return instance.workers.call(task, bounds, room), given
+        task = Task(partial(tasks.union, graph=graph), tuple(given), terms(settings, room))
+        return side_by_side.union(instance.workers, task, graph, bounds, room), given
 
     # Those of a version that is made again stand in the log: the ones that were used then, not those of today.
     known = {url: path for document in documents for url, path in document.contexts.items()}
@@ -111,7 +112,7 @@ class _Separate:
         bounds = process.Bounds(settings.timeout_s, self.document.url, self.instance.stopping, self._hear)
         given = replace(self.document, contexts=dict(contexts))
         limits = replace(terms(settings, self.room), skip=self.skipped)
-        function = partial(tasks.separate, graph=self.graph, memory=settings.memory)
+        function = partial(tasks.separate, graph=self.graph)
         return self.instance.workers.call(Task(function, (given,), limits), bounds, self.room)
 
     def _hear(self, progress: Progress) -> None:

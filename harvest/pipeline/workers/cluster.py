@@ -24,14 +24,13 @@ from uuid import uuid4
 from harvest.archive.content import ContentStore
 from harvest.archive.layout import digest_of
 from harvest.errors import ClusterError, HarvestError, SettingsError, StoppedError, StorageError, WashCrash
-from harvest.model import Part, Status
+from harvest.model import Status
 from harvest.pipeline.workers.local import LocalWorkers
 from harvest.pipeline.workers.task import Answer, RemoteTask, Task, named, placed, run
 from harvest.wash import process
-from harvest.wash.canonical import Washed
 from harvest.wash.leaves import Progress
 
-T = TypeVar("T", Washed, tuple[Part, ...])
+T = TypeVar("T")
 
 ANSWER_S: Final = 10
 """Seconds that the scheduler may take to answer."""
@@ -88,6 +87,12 @@ class Cluster:
             if digest_of(path)[0] != path.name:
                 raise StorageError(f"{path}, which a worker wrote, has another SHA-256 here", url=str(path))
         return value
+
+    def width(self, bounds: process.Bounds) -> int:
+        """As `Workers` has it: the threads of all workers."""
+        with self._explained(bounds.url):
+            client, _ = self._connected()
+            return sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
 
     def close(self) -> None:
         """As `Workers` has it."""

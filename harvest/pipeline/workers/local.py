@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from harvest.model import Part
 from harvest.pipeline.workers.task import Task
 from harvest.wash import process
-from harvest.wash.canonical import Washed
 
-T = TypeVar("T", Washed, tuple[Part, ...])
+T = TypeVar("T")
 
 
 class Workers(Protocol):
@@ -29,6 +28,14 @@ class Workers(Protocol):
             HarvestError: What its function raises.
         """
 
+    def width(self, bounds: process.Bounds) -> int:
+        """
+        How many tasks they do at once.
+
+        Raises:
+            ClusterError: It cannot be asked now.
+        """
+
     def close(self) -> None:
         """Let go of the workers; what they still do is given up."""
 
@@ -39,6 +46,10 @@ class LocalWorkers:
     def call(self, task: Task[T], bounds: process.Bounds, room: Path) -> T:
         """As `Workers` has it."""
         return process.call(task.function, bounds, task.documents, replace(task.terms, scratch=room))
+
+    def width(self, bounds: process.Bounds) -> int:
+        """Half of the processors: one task has a parser and a sorter, each of which takes one."""
+        return max(1, len(os.sched_getaffinity(0)) // 2)
 
     def close(self) -> None:
         """Nothing is left between two calls."""

@@ -14,13 +14,12 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from harvest.archive.content import ContentStore
 from harvest.errors import HarvestError, StorageError, UnknownName, bare
-from harvest.model import Document, Part, Snapshot
+from harvest.model import Document, Snapshot
 from harvest.wash import process
-from harvest.wash.canonical import Washed
 from harvest.wash.leaves import Progress, Terms
 from harvest.wash.tasks import moved
 
-T = TypeVar("T", Washed, tuple[Part, ...])
+T = TypeVar("T")
 
 EVERY_S: Final = 1.0
 """Seconds between two reports of a worker about one document."""

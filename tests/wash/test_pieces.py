@@ -1,0 +1,125 @@
+"""A document of lines that is read in pieces gives what it gives when it is read whole."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from harvest.model import Document, Part
+from harvest.wash import tasks
+from harvest.wash.canonical import Washed
+from harvest.wash.leaves import Terms
+from harvest.wash.pieces import Piece, cut, join, read_piece
+from harvest.wash.unpacking.volume import Volume
+
+NEVER = datetime(2026, 1, 1, tzinfo=UTC)
+GRAPH = "http://h.example/graph/p"
+LINES = (
+    '<http://x/a> <http://x/p> "1" .',
+    '<http://x/a> <http://x/p> "\u00e9\\n_:d0-x \U0001f600"@DE .',
+    "<http://x/b> <http://x/p> <http://x/a> . # a comment",
+    "<http://x/b> <http://x/p> _:b .",
+    '_:b <http://x/q> "of b" .',
+    "_:b <http://x/p> _:c .",
+    '_:c <http://x/q> "of c" .',
+    "<http://x/b> <http://x/p> _:d .",
+    "# nothing but a comment",
+    "",
+    "this is no statement .",
+    '<http://x/c> <http://x/p> "not closed .',
+    "<http://x/a b> <http://x/p> <http://x/c> .",
+    '<http://x/c> <http://x/p> "x"@not_a_tag .',
+    '<http://x/d> <http://x/p> "2" . <http://x/d> <http://x/p> "3" .',
+    "<http://x/d> <http://x/p>",
+)
+"""Good lines and bad ones."""
+
+
+def whole(document: Document, folder: Path) -> Washed:
+    folder.mkdir()
+    return tasks.union([document], Terms(Volume(), folder), graph=GRAPH)
+
+
+def in_pieces(document: Document, folder: Path, count: int) -> Washed:
+    """The document, read in so many pieces."""
+    folder.mkdir()
+    of = cut([document], Terms(Volume(), folder))
+    assume(of is not None)
+    assert of is not None  # what is more like another format is read as that
+    step, found = max(1, of.examined.size // count), list[Piece]()
+    for n in range(count):
+        (folder / str(n)).mkdir()
+        end = (n + 1) * step if n + 1 < count else None
+        found.append(read_piece([document], Terms(Volume(), folder / str(n)), of=of, begin=n * step, end=end))
+    return join([document], Terms(Volume(), folder), graph=GRAPH, of=of, pieces=found)
+
+
+def told(washed: Washed) -> tuple[str, int, int, list[Part]]:
+    """All that washing gives, but for times and places."""
+    parts = [replace(part, began=NEVER, ended=NEVER) for parts in washed.documents for part in parts]
+    return washed.snapshot.digest, washed.snapshot.triples, washed.blank_nodes, parts
+
+
+def both(document: Document, count: int) -> tuple[object, object]:
+    with TemporaryDirectory() as made:
+        return told(whole(document, Path(made) / "whole")), told(in_pieces(document, Path(made) / "pieces", count))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    lines=st.lists(st.sampled_from(LINES), max_size=40),
+    newline=st.sampled_from(["\n", "\r\n", "\r", "\n\r"]),
+    ended=st.booleans(),
+    count=st.integers(1, 9),
+    packed=st.booleans(),
+    mark=st.booleans(),
+)
+def test_pieces_give_what_the_whole_gives(
+    lines: list[str], newline: str, ended: bool, count: int, packed: bool, mark: bool
+) -> None:
+    """Snapshot, names of blank nodes, counts, and each problem with its place and excerpt, wherever the cuts are."""
+    text = newline.join([LINES[0], *lines]) + (newline if ended else "")
+    data = ("\ufeff" if mark else "").encode() + text.encode()
+    with TemporaryDirectory() as made:
+        path = Path(made) / "document"
+        path.write_bytes(gzip.compress(data) if packed else data)
+        document = Document(path, "http://x.example/dump", "application/n-triples", dataset="http://x/d", steady=True)
+        expected, found = both(document, count)
+    assert found == expected
+
+
+@pytest.mark.parametrize("what", ["problems", "quads"])
+def test_more_of_it_in_pieces(tmp_path: Path, what: str) -> None:
+    """Of more problems than are kept the first of all are; of quads the triples are taken."""
+    path, good = tmp_path / "document", b'<http://x/a> <http://x/p> "%d" .\n'
+    lines = [b"bad %d .\n" % n if n % 7 and what == "problems" else good % n for n in range(900)]
+    path.write_bytes(b"".join(lines).replace(b'" .', b'" <http://x/g> .' if what == "quads" else b'" .'))
+    expected, found = both(Document(path, "http://x.example/dump.nq"), 5)
+    assert found == expected
+
+
+def test_a_damaged_document_is_not_cut(tmp_path: Path) -> None:
+    """Nor is one beyond a limit: whoever reads it whole says what is wrong with it."""
+    path = tmp_path / "document"
+    good = b"".join(b'<http://x/%d> <http://x/p> "%d" .\n' % (n, n) for n in range(3000))
+    document = Document(path, "http://x.example/dump.nt")
+    path.write_bytes(gzip.compress(good)[:-2000])
+    assert cut([document], Terms(Volume(), tmp_path)) is None
+    path.write_bytes(gzip.compress(good))
+    assert cut([document], Terms(Volume(50_000, 200, 10, 8), tmp_path)) is None
+    assert cut([document], Terms(Volume(), tmp_path)) is not None
+
+
+def test_a_document_that_is_not_of_lines_is_not_cut(tmp_path: Path) -> None:
+    """Nor is one that has to be recoded, nor what is in an archive."""
+    path = tmp_path / "document"
+    for data in (b"@prefix x: <http://x/> . x:a x:b x:c .", '<http://x/a> <http://x/p> "\u00e9" .\n'.encode("latin-1")):
+        path.write_bytes(data)
+        assert cut([Document(path, "http://x.example/dump.nt")], Terms(Volume(), tmp_path)) is None
