@@ -78,7 +78,7 @@ def _of_provider(instance: Instance, facts: ProviderFacts) -> Iterator[Fact]:
     return chain(
         facts.of_provider(),
         facts.of_figures(found) if found else (),
-        of_manifest(facts.graph, facts.page, provider.ingest) if provider.ingest else (),
+        of_manifest(facts.graph, facts.page, provider),
     )
 
 

@@ -1,7 +1,7 @@
 """
 The manifest of a dataset in a repository, as RDF in the metadata graph.
 
-    <providers/NAME#fileset>        a harvest:Fileset, of the graph; where it was found, what came of it, its size
+    <providers/NAME#fileset>        a harvest:Fileset, of the graph; what came of it, its size, how to cite it
     <providers/NAME#file-HASH>      a dcat:Distribution; path, size, media type, address, and what came of it
     <providers/NAME#file-HASH-md5>  a spdx:Checksum of it, as the platform or the filed bytes have it
 
@@ -18,7 +18,7 @@ from typing import Final
 from pyoxigraph import Literal, NamedNode
 
 from sparql.rdf import DCAT, DCTERMS, HARVEST, PROV, RDF, SPDX, XSD, as_iri
-from sparql.reports import IngestReport, ManifestFileReport
+from sparql.reports import AboutReport, ManifestFileReport, ProviderReport
 
 Fact = tuple[NamedNode, str, NamedNode | Literal]
 
@@ -38,8 +38,11 @@ def checksums_of(file: str) -> list[str]:
     return [f"{file}-{name}" for name in CHECKSUMS]
 
 
-def of_manifest(graph: NamedNode, page: str, found: IngestReport) -> Iterator[Fact]:
-    """What came of the landing page of a provider, whose graph and page are given."""
+def of_manifest(graph: NamedNode, page: str, provider: ProviderReport) -> Iterator[Fact]:
+    """What came of the landing page of a provider, whose graph and page are given; nothing where it has none."""
+    found = provider.ingest
+    if found is None:
+        return
     node = NamedNode(f"{page}#fileset")
     yield graph, HARVEST + "fileset", node
     yield node, _A, NamedNode(HARVEST + "Fileset")
@@ -55,8 +58,24 @@ def of_manifest(graph: NamedNode, page: str, found: IngestReport) -> Iterator[Fa
     ):
         if value:
             yield node, term, Literal(value)
+    for about in provider.about[:1]:
+        yield from _as_cited(node, about)
     for file in sorted(found.manifest, key=lambda each: each.path)[:MOST_FILES]:
         yield from _of_file(graph, node, NamedNode(f"{page}#file-{sha256(file.path.encode()).hexdigest()[:16]}"), file)
+
+
+def _as_cited(node: NamedNode, about: AboutReport) -> Iterator[Fact]:
+    """Title, version, DOI and citation of a dataset, in the terms that its description has."""
+    for term, value in (
+        (DCTERMS + "title", about.title),
+        (DCAT + "version", about.version),
+        (DCTERMS + "bibliographicCitation", about.citation),
+    ):
+        if value:
+            yield node, term, Literal(value)
+    if about.doi:
+        doi = Literal(f"https://doi.org/{about.doi}", datatype=NamedNode(XSD + "anyURI"))
+        yield node, DCTERMS + "identifier", doi
 
 
 def _of_file(graph: NamedNode, fileset: NamedNode, node: NamedNode, file: ManifestFileReport) -> Iterator[Fact]:

@@ -19,7 +19,7 @@ def receipt(base_url: str, provider: ProviderReport) -> bytes:
     facts = ProviderFacts(base_url, provider)
     run = provider.last_run
     of_run = chain(facts.of_run(run), facts.of_dumps(run)) if run else ()
-    files = of_manifest(facts.graph, facts.page, provider.ingest) if provider.ingest else ()
+    files = of_manifest(facts.graph, facts.page, provider)
     return turtle(chain(facts.of_provider(), of_run, files))
 
 

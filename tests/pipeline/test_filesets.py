@@ -138,6 +138,64 @@ def test_the_manifest_can_be_asked(zenodo_instance: TemporaryInstance, provider:
     assert ask(instance, "SELECT ?s { ?s ?p ?o FILTER(CONTAINS(STR(?s), '#file')) }") == []
 
 
+CITED = """SELECT ?title ?version ?doi ?cited { ?f a harvest:Fileset ; dcterms:title ?title ; dcat:version ?version ;
+  dcterms:bibliographicCitation ?cited ; dcterms:identifier ?doi
+  FILTER(DATATYPE(?doi) = <http://www.w3.org/2001/XMLSchema#anyURI>) }"""
+
+
+def test_a_fileset_is_cited_in_the_metadata_graph(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Title, version, DOI and citation follow the record, also where no file changed; the receipt has them, too."""
+    instance, files = zenodo_instance, {"a.ttl": f"{A} ."}
+    instance.register(f"p:\n  dataset: {zenodo(provider, 7, files, version='2.1')}\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    doi = "https://doi.org/10.5281/zenodo.7"
+    assert ask(instance, CITED) == [("Letters", "2.1", doi, f"Doe, Jo. Letters. Version 2.1. {doi}")]
+    zenodo(provider, 7, files, version="2.2", title="Old letters")
+    assert outcomes(instance) == []
+    cited = f"Doe, Jo. Old letters. Version 2.2. {doi}"
+    assert ask(instance, CITED) == [("Old letters", "2.2", doi, cited)]
+    said = InstanceCatalog(instance.settings, instance.clock).receipt("p")
+    assert said
+    assert cited.encode() in said
+
+
+def test_an_unchanged_landing_page_is_not_sent_again(
+    zenodo_instance: TemporaryInstance, provider: ProviderServer
+) -> None:
+    """It is asked for conditionally; a page that changed, or moved, is read as it is now."""
+    instance = zenodo_instance
+    page = zenodo(provider, 7, {"a.ttl": f"{A} ."})
+    provider.redirect("/doi/10.5281/zenodo.7", page)
+    instance.register("p:\n  dataset: doi:10.5281/zenodo.7\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert outcomes(instance) == []
+    assert provider.asked("/records/7") == [200, 304]
+    provider.put("/records/7", f"{PAGE}<p>2</p>", "text/html")
+    assert outcomes(instance) == []
+    assert provider.asked("/records/7") == [200, 304, 200]
+    provider.put("/record/7", f"{PAGE}<p>2</p>", "text/html")
+    provider.redirect("/doi/10.5281/zenodo.7", f"{provider.url}/record/7")
+    zenodo(provider, 7, {"a.ttl": f"{B} ."})
+    instance.clock.forward(days=2)
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert provider.asked("/record/7") == [304, 200]
+    assert instance.graph("p") == {A, B}
+
+
+def test_a_page_whose_headers_count_is_asked_for_as_a_whole(
+    instance: TemporaryInstance, provider: ProviderServer
+) -> None:
+    """The links of Signposting are in its header, which 304 leaves out."""
+    page = repositories.signposting(provider, {"a.ttl": f"{A} ."})
+    instance.register(f"p:\n  dataset: {page}\n")
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    repositories.signposting(provider, {"a.ttl": f"{A} .", "b.nt": f"{B} .\n"})
+    instance.clock.forward(days=2)
+    assert outcomes(instance) == [Outcome.COMMITTED]
+    assert provider.asked("/letters") == [200, 200]
+    assert instance.graph("p") == {A, B}
+
+
 def test_every_answer_of_a_platform_is_filed(zenodo_instance: TemporaryInstance, provider: ProviderServer) -> None:
     """The archive has the landing page and the record, each led to by the page."""
     instance = zenodo_instance

@@ -32,6 +32,8 @@ OWN: Final[Mapping[str, str]] = {
 }
 """Our own, the most specific first."""
 
+_BY_HEADERS: Final = frozenset({"signposting"})
+"""Those of ours that read the headers of a page, which an answer that it is unchanged (304) need not repeat."""
 
 _UNFORESEEN: Final = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What code raises over an answer of another shape than it expects."""
@@ -72,6 +74,11 @@ def registered() -> tuple[Registered, ...]:
     others = {Registered(point.name, point.value) for point in entry_points(group=GROUP) if point.name not in OWN}
     named = sorted(others, key=lambda each: (each.name, each.reference))
     return (*named, *(Registered(name, reference) for name, reference in OWN.items()))
+
+
+def reads_headers(name: str) -> bool:
+    """Whether a platform may read the headers of a landing page, as any of another package may."""
+    return name not in OWN or name in _BY_HEADERS
 
 
 def step(

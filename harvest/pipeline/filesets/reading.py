@@ -16,7 +16,7 @@ from urllib.parse import quote
 from harvest.config.settings import FilesetSettings
 from harvest.discover.platforms.contents import check, describe
 from harvest.discover.platforms.platform import Answer, Landing, Wanted
-from harvest.discover.platforms.step import registered, step
+from harvest.discover.platforms.step import reads_headers, registered, step
 from harvest.errors import FilesetError, StatusError
 from harvest.fetch.client import Client, Fetched
 from harvest.ledger import Described, ProviderRecord
@@ -54,10 +54,13 @@ def read(instance: Instance, provider: Provider, record: ProviderRecord, forced:
         HarvestError: A document cannot be had.
     """
     captures: list[Capture] = []
+    before = instance.ledger.filesets.at(provider.url)
+    asks_page = forced or before is None or reads_headers(before.platform_name)
 
     def ask(url: str, accept: str) -> Answer:
         instance.check_stopping()
-        return _asked(instance, provider, url, accept, captures)
+        known = None if accept == PAGE and asks_page else instance.filed(url)
+        return _asked(instance, provider, (url, accept), known, captures)
 
     try:
         manifest = gather(instance.settings.filesets, provider.url, ask, instance.stopping)
@@ -134,15 +137,19 @@ def _check(wanted: Wanted, answers: dict[str, Answer], url: str) -> None:
         raise FilesetError("platform-error", message, url=url)
 
 
-def _asked(instance: Instance, provider: Provider, url: str, accept: str, captures: list[Capture]) -> Answer:
-    """A document as it is now, filed; a page is asked for unconditionally, as its headers count, too."""
-    known = instance.filed(url) if accept != PAGE else None
+def _asked(
+    instance: Instance, provider: Provider, asked: tuple[str, str], known: Capture | None, captures: list[Capture]
+) -> Answer:
+    """A document as it is now, filed: what is known of it where that is unchanged, at the address where it was."""
+    url, accept = asked
     validators = known.validators if known else Validators()
     informed = instance.crawl.activity(provider.url) if captures else None
     try:
         fetched = instance.crawl.get(url, validators, LIMITS, accept=accept, informed=informed)
     except StatusError as error:
         return refused(url, error)
+    if known and fetched.capture.digest is None and fetched.capture.final_url != known.final_url:
+        return _asked(instance, provider, asked, None, captures)
     capture = known if known and fetched.capture.digest is None else fetched.capture
     captures.append(capture)
     assert capture.digest is not None

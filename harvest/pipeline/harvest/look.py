@@ -23,6 +23,7 @@ from harvest.pipeline.harvest import catalogues, handled, sitemaps, streams
 from harvest.pipeline.harvest.due import decide
 from harvest.pipeline.harvest.mirroring import announce_remaining
 from harvest.pipeline.instance import Instance
+from harvest.pipeline.metadata import write_run
 from harvest.pipeline.resourcesync.members import read_members
 from harvest.pipeline.resourcesync.source import read_source
 from harvest.wash import process
@@ -171,7 +172,10 @@ def _announced(
     datasets = instance.ledger.described.datasets(record.name) if read is None else read.datasets
     due = decide(instance, record, provider, datasets, forced=forced)
     waiting = due.waiting if forced else ()
-    return *waiting, *instance.ledger.described.file(record.name, read, instance.clock(), due.decided)
+    filed = instance.ledger.described.file(record.name, read, instance.clock(), due.decided)
+    if provider.source is Source.DATASET and read is not None and read.about != record.about:
+        write_run(instance, provider.name)
+    return *waiting, *filed
 
 
 def undescribed(instance: Instance, name: str, finding: Finding) -> Finding:
