@@ -207,6 +207,7 @@ def test_a_query_that_is_none_or_calls_out_is_refused(query: str, harvest: Comma
     assert result.exit_code == 1 and result.stderr.startswith("harvest: ")
 
 
+@pytest.mark.timeout(900)
 def test_the_demo_plays_to_its_end() -> None:
     """Five releases, the approval and the proof, by itself, in a process that ends and leaves nothing behind."""
     result = subprocess.run(
@@ -215,7 +216,7 @@ def test_the_demo_plays_to_its_end() -> None:
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=800,
         check=False,
     )
     assert result.returncode == 0, result.stderr

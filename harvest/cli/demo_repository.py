@@ -26,7 +26,7 @@ from sparql.reports import ProviderReport
 
 NAME: Final = "crew"
 PAGE: Final = "/records/crew"
-WAIT_S: Final = 120.0
+WAIT_S: Final = 300.0
 """Seconds in which its files must have come; on two slow cores they have after five."""
 
 CREW: Final = """@prefix ship: <http://fleet.example/ship/> .
