@@ -208,6 +208,18 @@ def test_mail_that_nobody_delivers_is_named(harvest: Command) -> None:
     assert "mail is not delivered" not in " ".join(harvest("check").stdout.split())
 
 
+@pytest.mark.parametrize(("dialect", "most"), [("auto", "50,000 on Oxigraph"), ("fuseki", "(200,000 on fuseki)")])
+def test_what_an_engine_does_not_promise_is_named(harvest: Command, dialect: str, most: str) -> None:
+    """It is no error: large versions get there in parts."""
+    (harvest.folder / "registry.yaml").write_text("p:\n  void: http://x.example/void.ttl\n")
+    settings = harvest.folder / "harvest.yaml"
+    url = "http://127.0.0.1:9"
+    settings.write_text(f"{settings.read_text()}store: {{query: {url}/q, update: {url}/u, dialect: {dialect}}}\n")
+    result = harvest("check")
+    assert result.exit_code == 0
+    assert f"{most}" in (said := " ".join(result.stdout.split())) and "reaches the engine in parts" in said
+
+
 def test_a_sitemap_is_good_if_it_lists_something(harvest: Command, provider: ProviderServer) -> None:
     """Offline by its kind; online it is read with all that it leads to, and its pages are asked for."""
     head = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'

@@ -9,11 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from harvest.config.engine import EngineSettings
 from harvest.config.registry import Registry, check_registry
 from harvest.config.settings import Settings
 from harvest.errors import HarvestError
 from harvest.model import Dataset, Finding, Provider, Source
 from harvest.pipeline import dumps, members_of, preview, refused
+from sparql.store.engine import STATEMENTS, Dialect
 
 LISTED = (Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT, Source.LDES, Source.HANDLER, Source.DATASET)
 """Sources whose dumps stand in lists that lead to one another."""
@@ -118,6 +120,7 @@ def check_offline(path: Path, settings: Settings, *, asked: bool = False) -> Che
         _no_mail(path, provider) for provider in providers if not settings.notify.smtp and _wants_mail(provider)
     ]
     findings += [_unknown(path, provider) for provider in providers if not asked and _is_listed(provider)]
+    findings += [_in_parts(settings.store)] if settings.store else []
     return CheckReport(path, registry is not None, tuple(findings), tuple(map(CheckedProvider, providers)))
 
 
@@ -129,6 +132,18 @@ def check_online(path: Path, settings: Settings) -> CheckReport:
         return report
     with ThreadPoolExecutor(PARALLEL) as threads:
         return replace(report, providers=tuple(threads.map(partial(_looked, settings, registry), registry.providers)))
+
+
+def _in_parts(store: EngineSettings) -> Finding:
+    """What cannot be promised of an engine."""
+    most = "50,000 on Oxigraph, 200,000 on Fuseki, 1,000 on Virtuoso, 5,000 elsewhere"
+    if store.dialect != "auto":
+        most = f"{STATEMENTS[Dialect(store.dialect)]:,} on {store.dialect}"
+    message = (
+        f"a version of more statements than go into one request ({most}) reaches the engine in parts: whoever reads it "
+        "meanwhile may see some before the rest; the receipt says in how many requests a version was sent"
+    )
+    return Finding("engine-parts", message, store.update)
 
 
 def _refusal(path: Path, provider: Provider) -> Finding | None:

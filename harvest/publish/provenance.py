@@ -142,8 +142,9 @@ class ProviderFacts:
         yield node, HARVEST + "added", Literal(run.added)
         yield node, HARVEST + "removed", Literal(run.removed)
         yield node, HARVEST + "vanishedSubjects", Literal(run.vanished_subjects)
-        for written in (step.figures["written"] for step in run.steps if "written" in step.figures):
-            yield node, HARVEST + "written", Literal(str(written))
+        for term in ("written", "requests"):
+            for value in (step.figures[term] for step in run.steps if term in step.figures):
+                yield node, HARVEST + term, Literal(value)
         if run.dataset:
             yield node, HARVEST + "dataset", NamedNode(run.dataset)
         if run.modified:

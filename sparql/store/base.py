@@ -35,6 +35,20 @@ class StoreChange:
     after: Path | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """
+    How a change went to an engine.
+
+    Attributes:
+        requests: In how many requests; of more than one readers may have seen some before the rest. 0 for no engine.
+        refused: The first statement that it did not take, and why; empty where it took all.
+    """
+
+    requests: int = 0
+    refused: str = ""
+
+
 class Store(Protocol):
     """
     Named graphs that one process writes.
@@ -104,8 +118,8 @@ class Store(Protocol):
     def revert(self, source: Path | None) -> None:
         """Make the store what `source`, which `publish` made, stands for, or empty for None."""
 
-    def refused(self) -> str:
-        """The first statement of the last change that an engine did not take, and why; empty where it took all."""
+    def sent(self) -> Sent:
+        """How the last change went to an engine."""
 
     def righted(self) -> None:
         """The graphs in `torn` were put right."""

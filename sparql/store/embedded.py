@@ -21,7 +21,7 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from sparql.errors import StoreError
 from sparql.store import literal, loading, spelling
-from sparql.store.base import StoreChange
+from sparql.store.base import Sent, StoreChange
 from sparql.store.cost import BULK_FROM, cheaper_to_rebuild
 from sparql.store.engine import address_in
 from sparql.store.handle import StoreReading, opened
@@ -183,9 +183,9 @@ class EmbeddedStore:
         """Whether a generation is a copy of such a store."""
         return address_in(generation) is None
 
-    def refused(self) -> str:
-        """Nothing: it takes all that washing gives."""
-        return ""
+    def sent(self) -> Sent:
+        """Nothing was."""
+        return Sent()
 
     def righted(self) -> None:
         """Nothing: no graph is ever torn."""

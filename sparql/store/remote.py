@@ -27,7 +27,7 @@ from pyoxigraph import NamedNode, Quad, QuerySolutions
 from sparql.errors import EngineLost, EngineRefused, RequestError, StoreError
 from sparql.rdf import HARVEST, XSD
 from sparql.store import held, spelling
-from sparql.store.base import StoreChange
+from sparql.store.base import Sent, StoreChange
 from sparql.store.engine import Engine
 from sparql.store.held import HeldChange, HeldFiles, UnsettledNote
 from sparql.store.layout import StoreLayout
@@ -207,9 +207,9 @@ class RemoteStore:
         else:
             self.torn = graphs
 
-    def refused(self) -> str:
-        """The first statement of the last change that the engine did not take, and why; empty where it took all."""
-        return self._sender.refused[0].text if self._sender.refused else ""
+    def sent(self) -> Sent:
+        """How the last change went to the engine."""
+        return self._sender.sent()
 
     def righted(self) -> None:
         """The torn graphs were put right."""

@@ -12,6 +12,7 @@ from typing import Final
 
 from sparql.errors import EngineRefused
 from sparql.store import held
+from sparql.store.base import Sent
 from sparql.store.engine import STATEMENTS, Engine
 from sparql.store.held import HeldChange, HeldUpdate
 
@@ -52,10 +53,16 @@ class Sender:
         self._engine = engine
         self.most = STATEMENTS[engine.address.dialect]
         self.refused: list[Refusal] = []
+        self._requests = 0
 
     def begin(self) -> None:
         """Another change follows."""
         self.refused.clear()
+        self._requests = 0
+
+    def sent(self) -> Sent:
+        """How the last change went."""
+        return Sent(self._requests or 1, self.refused[0].text if self.refused else "")
 
     def send(self, change: HeldChange, *, is_empty: bool) -> None:
         """
@@ -73,6 +80,7 @@ class Sender:
         makes_graph = change.added is not None and change.removed is None and not change.subjects
         if makes_graph and self._engine.address.graph_store and (change.whole or is_empty):
             try:
+                self._requests += 1
                 self._engine.put(change.graph, held.bare(held.read(change.added)))
             except EngineRefused:
                 pass  # which statement it was shows below
@@ -83,6 +91,7 @@ class Sender:
 
     def _send(self, update: HeldUpdate) -> None:
         try:
+            self._requests += 1
             self._engine.update(update.text)
         except EngineRefused as error:
             if len(update.items) > 1:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from harvest.catalog.instance import InstanceCatalog
 from harvest.errors import StorageError
+from harvest.ledger import Run
 from sparql.errors import EngineLost, EngineRefused
 from sparql.store import remote, sending
 from sparql.store.engine import Engine
@@ -75,6 +77,10 @@ def test_releases_end_as_in_the_embedded_store(
         assert instance.graph("p") == embedded.graph("p") == set()
     finally:
         embedded.close()
+
+
+def runs_of(instance: TemporaryInstance) -> list[Run]:
+    return instance.harvester.instance.ledger.runs("p")
 
 
 def readers_see(engine: EngineServer) -> set[str]:
@@ -172,6 +178,10 @@ def test_a_change_that_is_sent_in_parts_is_put_right(
             raise EngineLost("the connection broke")
         update(self, text)
 
+    [publishing] = [step for step in runs_of(instance)[0].steps if step.name == "publish"]
+    assert int(publishing.figures["requests"]) > 1
+    receipt = (InstanceCatalog(instance.settings).receipt("p") or b"").decode()
+    assert f"harvest:requests {publishing.figures['requests']}" in receipt
     with monkeypatch.context() as patched:
         patched.setattr(Engine, "update", breaking)
         [failed] = instance.tick("p")

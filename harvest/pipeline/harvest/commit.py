@@ -165,7 +165,7 @@ def report_differences(instance: Instance, version: VersionRecord, subjects: lis
         named = ", ".join(subject.decode() for subject in subjects[:_NAMED])
         more = f" and {len(subjects) - _NAMED:,} more" if len(subjects) > _NAMED else ""
         of_all = f"{len(subjects):,} {'subject' if len(subjects) == 1 else 'subjects'}"
-        refused = f"; it refused {said}" if (said := instance.store.refused()) else ""
+        refused = f"; it refused {said}" if (said := instance.store.sent().refused) else ""
         message = (
             f"the engine holds other triples of {of_all} than version {version.n} has: {named}{more}; files, exports "
             f"and feeds have them as they were published{refused}"
@@ -192,6 +192,8 @@ def finish(instance: Instance, version: VersionRecord, loadable: Loadable, progr
         write_version(instance, version, announcement)
         progress.step("publish")
         progress.record(generation=instance.publish())
+        if requests := instance.store.sent().requests:
+            progress.record(requests=requests)
         report_differences(instance, version, put_subjects_right(instance, version))
     progress.step("commit")
     instance.ledger.commit_version(version, announcement, instance.clock())
