@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import tarfile
+import zipfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -169,3 +172,32 @@ def signposting(server: ProviderServer, files: Mapping[str, str]) -> str:
     items = [f'<{url}>; rel="item"; type="{kinds[name.rpartition(".")[2]]}"' for url, name in urls.items()]
     server.links["/letters"] = ", ".join(items)
     return server.put("/letters", PAGE, "text/html")
+
+
+def bundled(server: ProviderServer, files: Mapping[str, str], body: bytes, **more: Any) -> str:
+    """A record whose files have no addresses, and the archive of all of them; returns its landing page."""
+    page = zenodo(server, 7, files, **more)
+    said = json.loads(server.pages["/api/records/7"].body)
+    for file in said["files"]:
+        del file["links"]
+    said["links"]["archive"] = server.put("/api/records/7/files-archive", body, "application/zip")
+    server.put("/api/records/7", json.dumps(said), "application/json")
+    return page
+
+
+def zipped(files: Mapping[str, str], folder: str = "") -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, body in files.items():
+            archive.writestr(folder + name, body)
+    return out.getvalue()
+
+
+def tarred(files: Mapping[str, str]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        for name, body in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(body)
+            archive.addfile(entry, io.BytesIO(body.encode()))
+    return out.getvalue()

@@ -19,8 +19,7 @@ from harvest.cli.main import main
 from harvest.model import Manifest
 from harvest.pipeline.filesets.mirror import KEYS, authorization, item_of
 from tests.provider import ProviderServer, serving
-from tests.repositories import archiveorg, zenodo
-from tests.test_ingest_bundles import bundled, zipped
+from tests.repositories import archiveorg, bundled, zenodo, zipped
 
 ONE = {"a.ttl": "<http://x/a> a <http://x/A> ."}
 TWO = ONE | {"data/b&c.csv": "1,2\n"}

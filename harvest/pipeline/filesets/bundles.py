@@ -64,25 +64,44 @@ def opened(client: Client, content: ContentStore, manifest: Manifest, wash: Wash
         body = filed_body(content, client.get(url, accept="*/*", into=content.incoming))
     except FetchError as error:
         raise FilesetError(ERROR, f"the bundle cannot be had: {error.message}", url=url) from error
-    volume = Volume(wash.max_bytes, wash.max_ratio, wash.max_entries, wash.max_depth)
     with TemporaryDirectory(dir=content.incoming) as folder:
-        call = _Calls(body.path, url, volume, Path(folder), wash.timeout_s, stop)
-        try:
-            chain, entries = call.listed()
-            if not chain:
-                raise FilesetError(ERROR, f"{url} is to be all files of the dataset as one, and is no archive", url=url)
-            members = _members(manifest, entries)
-            picked = call.picked(chain, tuple(members.values()))
-        except WashError as error:
-            raise FilesetError(ERROR, f"the bundle cannot be read: {error.message}", url=url) from error
-        pairs = [_compared(content, body, file, picked.get(members.get(file.path, ""))) for file in manifest.files]
+        return unpacked(content, body, manifest, Calls.within(Path(folder), body, wash, stop))
+
+
+def unpacked(content: ContentStore, body: FiledBody, manifest: Manifest, call: Calls) -> Bundle:
+    """
+    A bundle that is filed, opened.
+
+    Raises:
+        FilesetError: It is no archive or is damaged (ERROR).
+    """
+    url = call.url
+    try:
+        chain, entries = call.listed()
+        if not chain:
+            raise FilesetError(ERROR, f"{url} is to be all files of the dataset as one, and is no archive", url=url)
+        members = _members(manifest, entries)
+        picked = call.picked(chain, tuple(members.values()))
+    except WashError as error:
+        raise FilesetError(ERROR, f"the bundle cannot be read: {error.message}", url=url) from error
+    pairs = [_compared(content, body, file, picked.get(members.get(file.path, ""))) for file in manifest.files]
     unlisted = tuple(sorted(set(entries) - set(members.values())))
     return Bundle(body, tuple(file for file, _ in pairs), [kept for _, kept in pairs], unlisted)
 
 
 @dataclass(frozen=True, slots=True)
-class _Calls:
-    """What is done to a bundle in a process apart."""
+class Calls:
+    """
+    What is done to a bundle in a process apart.
+
+    Attributes:
+        path: Its bytes.
+        url: Where they are from.
+        volume: What it may unpack to.
+        room: A folder on the disk of the archive, for its members.
+        timeout_s: Seconds that each call may take.
+        stop: Ends a call.
+    """
 
     path: Path
     url: str
@@ -91,10 +110,18 @@ class _Calls:
     timeout_s: float
     stop: Event
 
+    @classmethod
+    def within(cls, room: Path, body: FiledBody, wash: WashSettings, stop: Event) -> Calls:
+        """Calls with the limits of washing."""
+        volume = Volume(wash.max_bytes, wash.max_ratio, wash.max_entries, wash.max_depth)
+        return cls(body.path, body.capture.url, volume, room, wash.timeout_s, stop)
+
     def listed(self) -> tuple[tuple[str, ...], list[str]]:
+        """What it is, outermost first, and the names in it."""
         return process.call(_listed, self._bounds(lambda _: None), self.path, self.url, self.volume, self.room)
 
     def picked(self, chain: tuple[str, ...], entries: tuple[str, ...]) -> dict[str, Picked]:
+        """The entries with these names, their bytes in `room`."""
         found: dict[str, Picked] = {}
         wanted = Wanted(self.path, self.url, chain, entries)
         bounds = self._bounds(lambda one: found.update({one.name: one}))

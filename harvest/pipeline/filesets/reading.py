@@ -21,6 +21,7 @@ from harvest.errors import FilesetError, StatusError
 from harvest.fetch.client import Client, Fetched
 from harvest.ledger import Described, ProviderRecord
 from harvest.model import Capture, Description, Limits, Manifest, Provider, Validators
+from harvest.pipeline.filesets.members import addressed, check_members, is_one_archive, with_members
 from harvest.pipeline.filesets.others import findings_of
 from harvest.pipeline.filesets.strategies import chosen
 from harvest.pipeline.instance import Instance
@@ -122,6 +123,8 @@ def preview(settings: FilesetSettings, provider: Provider, client: Client, folde
 
     manifest = gather(settings, provider.url, ask)
     check(manifest, settings.max_total_size, settings.max_file_count)
+    if is_one_archive(manifest):
+        manifest = replace(manifest, files=addressed(manifest.files, manifest.web_bundle_url))
     return describe(manifest, provider.url)
 
 
@@ -180,14 +183,19 @@ def _described(instance: Instance, provider: Provider, manifest: Manifest) -> De
     settings = instance.settings.filesets
     try:
         check(manifest, settings.max_total_size, settings.max_file_count)
-        description = describe(manifest, provider.url)
+        if is_bundle := is_one_archive(manifest):
+            manifest = with_members(instance, provider, manifest)
+            check_members(manifest)
+        files = addressed(manifest.files, manifest.web_bundle_url) if is_bundle else manifest.files
+        description = describe(replace(manifest, files=files), provider.url)
     except FilesetError as error:
         _file(instance, provider, manifest, error.status)
         raise
     if _file(instance, provider, manifest, "success"):
         write_run(instance, provider.name)
-    found = instance.ledger.filesets.at(provider.url)
-    return replace(description, findings=(*description.findings, *findings_of(found.manifest if found else ())))
+    if not is_bundle and (found := instance.ledger.filesets.at(provider.url)):
+        files = found.manifest
+    return replace(description, findings=(*description.findings, *findings_of(files)))
 
 
 def _file(instance: Instance, provider: Provider, manifest: Manifest, status: str) -> bool:
