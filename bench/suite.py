@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from bench.cases import (
     again,
     capture,
+    cluster,
     engine,
     exports,
     files,
@@ -42,6 +43,7 @@ CASES: dict[str, Callable[[Ground], Iterator[Row]]] = {
     "tick": tick.run,
     "memory": memory.run,
     "wash": washing.run,
+    "cluster": cluster.run,
     "files": files.run,
     "lookup": queries.lookups,
     "join": queries.joins,

@@ -12,12 +12,10 @@ Source: N-Triples and N-Quads 1.1, section 2 (one statement a line).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import BinaryIO, cast
 
 from harvest.errors import StorageError, WashError
@@ -25,6 +23,7 @@ from harvest.model import Document, Problem, Snapshot, Status
 from harvest.wash.canonical import Washed
 from harvest.wash.decoding.charset import Examined
 from harvest.wash.leaves import LeafReading, Progress, Terms, scratch_at, transcribe
+from harvest.wash.line_file import LineFile
 from harvest.wash.line_range import CHUNK, LineRange
 from harvest.wash.problems import Problems
 from harvest.wash.process import report
@@ -111,7 +110,7 @@ def read_piece(documents: Sequence[Document], terms: Terms, *, of: Cut, begin: i
     """
     (document,) = documents
     problems = Problems()
-    ground, blank = _File(terms.scratch / "ground"), _File(terms.scratch / "blank")
+    ground, blank = LineFile(terms.scratch / "ground"), LineFile(terms.scratch / "blank")
     try:
         with scratch_at(terms.scratch), ground, blank, closing(Sorting(terms.scratch, terms.memory // 4)) as sorting:
             leaf = next(unpack(document, terms.volume, terms.scratch))
@@ -206,30 +205,3 @@ class _Watched:
         except WashError:
             self._watch.damaged = True
             raise
-
-
-class _File:
-    """Lines that go to a file, counted and digested."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._digest = hashlib.sha256()
-        self._lines = 0
-
-    def write(self, data: bytes) -> int:
-        """Write all of it."""
-        self._digest.update(data)
-        self._lines += data.count(b"\n")
-        return self._file.write(data)
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The file."""
-        return Snapshot(self._path, self._lines, self._digest.hexdigest())
-
-    def __enter__(self) -> _File:
-        self._file = self._path.open("wb")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()

@@ -40,11 +40,17 @@ STOP_S: Final = 0.2
 # again, and where that is the `harvest` command its imports would take 0.1 s each time.
 _CONTEXT = multiprocessing.get_context("forkserver")
 _PRELOADED: Final = ("harvest.wash.canonical", "harvest.cli.main")
-_PRELOADED_WHERE_USED: Final = ("harvest.discover.void", "harvest.discover.sitemap", "harvest.pipeline")
+_PRELOADED_WHERE_USED: Final = (
+    "harvest.discover.void",
+    "harvest.discover.sitemap",
+    "harvest.pipeline",
+    "dask.__main__",
+)
 """
 Modules whose functions are called, and which the fork server has if the caller has them when it starts.
 
-A process that imports `harvest.pipeline` itself, as one for an update, takes 0.4 s for it.
+A process that imports `harvest.pipeline` itself, as one for an update, takes 0.4 s for it, and 0.3 s for the script of
+a Dask worker, which each process that this starts imports again.
 """
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from harvest.model import Document, Part, Snapshot
+from harvest.wash.apart import Lines
 from harvest.wash.canonical import Washed, wash
 from harvest.wash.launder import launder
 from harvest.wash.leaves import Terms
@@ -30,7 +31,7 @@ def separate(
 
 
 def moved(result: T, move: Callable[[Snapshot], Path]) -> T:
-    """A result of the above or of `harvest.wash.pieces`, with each of its snapshots where `move` put it."""
+    """A result of the above or of `apart` and `pieces` there, with each of its snapshots where `move` put it."""
 
     def placed(snapshot: Snapshot) -> Snapshot:
         return replace(snapshot, path=move(snapshot))
@@ -38,7 +39,7 @@ def moved(result: T, move: Callable[[Snapshot], Path]) -> T:
     moved_result: Any = result
     if isinstance(result, Washed):
         moved_result = replace(result, snapshot=placed(result.snapshot))
-    elif isinstance(result, Piece):
+    elif isinstance(result, Piece | Lines):
         moved_result = replace(result, ground=placed(result.ground), blank=placed(result.blank))
     elif isinstance(result, tuple):
         moved_result = tuple(replace(part, clean=placed(part.clean)) if part.clean else part for part in result)

@@ -70,10 +70,12 @@ def release(provider: ProviderServer) -> None:
 
 
 def test_a_cluster_gives_what_this_machine_gives(
-    provider: ProviderServer, running: LocalCluster, tmp_path: Path
+    provider: ProviderServer, running: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Snapshot, counts and findings are the same, whoever washes."""
+    """Snapshot, counts and findings are the same if its workers read the dumps side by side."""
     release(provider)
+    monkeypatch.setattr(side_by_side, "PIECE", 1)
+    monkeypatch.setattr(LocalWorkers, "width", lambda self, bounds: 1)
     found = []
     for workers in ("local", address(running)):
         with instance_of(tmp_path / workers[:4], provider, workers) as instance:

@@ -1,8 +1,10 @@
-"""A document of lines that is read in pieces gives what it gives when it is read whole."""
+"""Documents that are read apart, and one that is read in pieces, give what they give when they are read whole."""
 
 from __future__ import annotations
 
 import gzip
+import io
+import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from harvest.model import Document, Part
 from harvest.wash import tasks
+from harvest.wash.apart import read_apart, unite
 from harvest.wash.canonical import Washed
 from harvest.wash.leaves import Terms
 from harvest.wash.pieces import Piece, cut, join, read_piece
@@ -93,6 +96,40 @@ def test_pieces_give_what_the_whole_gives(
         document = Document(path, "http://x.example/dump", "application/n-triples", dataset="http://x/d", steady=True)
         expected, found = both(document, count)
     assert found == expected
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.lists(st.sampled_from(LINES), max_size=9), st.integers(0, 3)), min_size=2, max_size=5))
+def test_documents_apart_give_what_all_in_a_row_give(documents: list[tuple[list[str], int]]) -> None:
+    """Blank nodes of two documents of one dataset stay two, whatever their labels; archives count as many parts."""
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        given = [_document(folder / f"{n}", *each) for n, each in enumerate(documents)]
+        (folder / "whole").mkdir()
+        expected = tasks.union(given, Terms(Volume(), folder / "whole"), graph=GRAPH)
+        found = []
+        for n, document in enumerate(given):
+            (folder / f"apart-{n}").mkdir()
+            found.append(read_apart([document], Terms(Volume(), folder / f"apart-{n}")))
+        (folder / "united").mkdir()
+        united = unite(given, Terms(Volume(), folder / "united"), graph=GRAPH, found=found)
+        assert told(united) == told(expected)
+
+
+def _document(path: Path, lines: list[str], kind: int) -> Document:
+    """A document of these lines: as they are, as Turtle that says more, and twice in an archive."""
+    text = "".join(f"{line}\n" for line in lines)
+    data = text.encode()
+    if kind == 2:
+        data = b"@prefix x: <http://x/> . x:s x:p [ x:q _:b ] .\n"
+    elif kind == 3:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("a.nt", text)
+            archive.writestr("b.nt", text)
+        data = packed.getvalue()
+    path.write_bytes(data)
+    return Document(path, f"http://x.example/{path.name}", dataset=f"http://x/{kind % 2}", steady=True)
 
 
 @pytest.mark.parametrize("what", ["problems", "quads"])

@@ -47,7 +47,7 @@ MOST: Final = 32
 """Seeds that are worked on at once, those that made room included."""
 
 WASHES: Final = 2
-"""Downloads that are washed at once; each may use several times `wash.memory`."""
+"""Downloads that are washed at once on this machine; each may use several times `wash.memory`."""
 
 
 class Seeding:
@@ -58,7 +58,7 @@ class Seeding:
         self._busy: set[str] = set()
         self._guard = threading.Lock()
         self._unpublished = threading.Event()
-        self._washing = threading.Semaphore(WASHES)
+        self._washing = threading.Semaphore(WASHES if instance.settings.workers == "local" else MOST)
         most = instance.settings.seeds.max_parallel
         # One host never has them all, unless there is but one to have.
         bounds = ThreadBounds(most, max(1, most - 1), max(1, most - 1), LONG_S, max(most, MOST))
