@@ -107,7 +107,7 @@ def dataone(server: ProviderServer, files: Mapping[str, str]) -> str:
         docs.append(about | {"size": len(body), "checksum": md5(body), "checksumAlgorithm": "MD5", "dataUrl": url})
     docs[0] |= {"formatType": "METADATA", "formatId": "science-on-schema.org/Dataset;ld+json", "title": "Letters"}
     named = [{"identifier": "urn:a0", "formatType": "METADATA", "resourceMap": ["map"]}]
-    fields = "identifier,formatType,formatId,resourceMap"
+    fields = "identifier,formatType,formatId,resourceMap,obsoletedBy"
     query, rest = "/cn/v2/query/solr/?q=", "&rows=1000&start=0&wt=json"
     put_json(server, f"{query}identifier:%22urn%3Aa0%22&fl={fields}{rest}", {"response": {"docs": named}})
     fields = "identifier,formatType,title,size,formatId,fileName,documents,checksum,checksumAlgorithm,keywords,dataUrl"

@@ -161,3 +161,12 @@ def test_an_archive_that_cannot_be_opened(
     repository.clock.forward(days=2)
     assert outcomes(repository) == [Outcome.COMMITTED]
     assert repository.graph("p") == {A}
+
+
+def test_relative_iris_in_a_member(repository: TemporaryInstance, provider: ProviderServer) -> None:
+    """They are resolved against the address that the bytes have, which is their digest."""
+    files = {"a.ttl": '<#a> <http://p> "a" .'}
+    digest = hashlib.sha256(files["a.ttl"].encode()).hexdigest()
+    repository.register(f"p:\n  dataset: {bundled(provider, files, zipped(files))}\n")
+    assert outcomes(repository) == [Outcome.COMMITTED]
+    assert repository.graph("p") == {f'<hash://sha256/{digest}#a> <http://p> "a"'}

@@ -18,7 +18,7 @@ from tests.realdata import realdata
 
 NODE = "https://cn.dataone.org"
 QUERY = "/cn/v2/query/solr/?q="
-NAMED = "&fl=identifier,formatType,formatId,resourceMap&rows=1000&start=0&wt=json"
+NAMED = "&fl=identifier,formatType,formatId,resourceMap,obsoletedBy&rows=1000&start=0&wt=json"
 MEMBERS = (
     "&fl=identifier,formatType,title,size,formatId,fileName,documents,checksum,checksumAlgorithm,keywords,dataUrl,"
     "dateUploaded&rows=1000&start=0&wt=json"
@@ -33,6 +33,12 @@ def recorded() -> Path:
 
 def read(path: Path) -> Any:
     return json.loads(path.read_bytes())
+
+
+def path_of(exchange: Path) -> str:
+    """The path that was asked for at DataONE, with the field that says which version is newer."""
+    asked: str = read(exchange)["request"]["uri"]
+    return asked.removeprefix(NODE).replace(",resourceMap&", ",resourceMap,obsoletedBy&")
 
 
 def looked(
@@ -55,9 +61,9 @@ def test_a_package_of_dataone(instance: TemporaryInstance, provider: ProviderSer
     answer = (recorded / "dataone/solr-resourcemap-A2ND53.json").read_text()
     exchange = read(recorded / "dataone/doi-redirect-A2ND53.exchange.json")
     for name in ("identifier", "resourcemap"):
-        asked = read(recorded / f"dataone/solr-{name}-A2ND53.json.exchange.json")["request"]["uri"]
+        asked = path_of(recorded / f"dataone/solr-{name}-A2ND53.json.exchange.json")
         body = (recorded / f"dataone/solr-{name}-A2ND53.json").read_text()
-        provider.put(asked.removeprefix(NODE), body.replace(NODE, provider.url), JSON)
+        provider.put(asked, body.replace(NODE, provider.url), JSON)
     at = exchange["response"]["headers"]["location"].replace("https://arcticdata.io", provider.url)
     provider.redirect("/doi/10.18739/A2ND53", at)
     provider.put("/catalog/", "<title>Arctic Data Center</title>", "text/html")
@@ -98,8 +104,8 @@ def test_a_package_that_holds_packages(instance: TemporaryInstance, provider: Pr
 
 def test_what_dataone_does_not_know(instance: TemporaryInstance, provider: ProviderServer, recorded: Path) -> None:
     """The index answers 200 without a document."""
-    asked = read(recorded / "dataone/solr-not-found.json.exchange.json")["request"]["uri"]
-    provider.put(asked.removeprefix(NODE), (recorded / "dataone/solr-not-found.json").read_bytes(), JSON)
+    asked = path_of(recorded / "dataone/solr-not-found.json.exchange.json")
+    provider.put(asked, (recorded / "dataone/solr-not-found.json").read_bytes(), JSON)
     page = provider.put("/view/localhost_01", "<title>A page</title>", "text/html")
     filed, finding = looked(instance, provider, page, "dataone")
     assert filed is None or filed.status == "platform-404"
@@ -134,6 +140,33 @@ def test_members_without_names_and_with_md5(
         (each["identifier"], 11036, "e27c99a7f701dab97b7d09c467acf468", each["formatId"])
         for each in json.loads(answer)["response"]["docs"]
     ]
+
+
+def test_a_newer_version_of_a_package(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """After the index's documentation: `obsoletedBy` leads to it, as far as the index knows; a circle ends."""
+
+    def put(name: str, newer: str | None, file: str | None) -> None:
+        said = {"identifier": name, "formatType": "METADATA", "resourceMap": [f"map_{name}"], "obsoletedBy": newer}
+        docs = {"response": {"docs": [said] if file else []}}
+        provider.put(f"{QUERY}identifier:%22{name}%22{NAMED}", json.dumps(docs), JSON)
+        member = {"identifier": f"of_{name}", "fileName": file, "formatType": "DATA"}
+        found = {"response": {"numFound": 1, "docs": [member]}}
+        provider.put(f"{QUERY}resourceMap:%22map_{name}%22{MEMBERS}", json.dumps(found), JSON)
+
+    def files() -> list[str]:
+        filed = instance.harvester.instance.ledger.filesets.at(page)
+        return [file.path for file in filed.manifest] if filed else []
+
+    page = provider.put("/view/a", "<title>A page</title>", "text/html")
+    put("a", "b", "a.csv")
+    put("b", None, None)
+    looked(instance, provider, page, "dataone")
+    assert files() == ["a.csv"]
+    put("b", "c", "b.csv")
+    put("c", "a", "c.csv")
+    instance.clock.forward(days=2)
+    instance.tick("p")
+    assert files() == ["c.csv"]
 
 
 def test_a_dataset_of_dryad(instance: TemporaryInstance, provider: ProviderServer, recorded: Path) -> None:

@@ -23,7 +23,7 @@ _NODE: Final = "https://cn.dataone.org"
 _VIEWED: Final = re.compile(r"(?:^|/)(?:view|v\d/resolve|v\d/object|v\d/packages/[^/]+)/(.+)$")
 _DOI: Final = re.compile(r"/(10\.\d+/.+)$")
 _ROWS: Final = 1000
-_NAMED: Final = "identifier,formatType,formatId,resourceMap"
+_NAMED: Final = "identifier,formatType,formatId,resourceMap,obsoletedBy"
 _MEMBERS: Final = (
     "identifier,formatType,title,size,formatId,fileName,documents,checksum,checksumAlgorithm,keywords,dataUrl,"
     "dateUploaded"
@@ -62,27 +62,56 @@ def _process(landing: Landing, answers: Answers) -> Wanted | Manifest:
     identifier = _identifier(landing)
     if identifier is None:
         raise FilesetError("platform-scope", f"{landing.url} is no dataset of DataONE", url=landing.url)
-    asked = _asked(landing, "identifier", identifier, _NAMED, 0)
-    if asked not in answers:
-        return Wanted((asked,))
-    found = objects(mapping(answers[asked].json().get("response")).get("docs"))
-    if not found:
-        raise FilesetError("platform-404", f"DataONE knows no {identifier}", url=asked)
-    named = next((each for each in found if each.get("identifier") == identifier), None)
-    if named is None:
-        raise FilesetError("platform-error", f"{asked} says nothing of {identifier}", url=asked)
-    package = _package(landing, named, identifier)
+    found = _newest(landing, answers, identifier)
+    if isinstance(found, Wanted):
+        return found
+    package = _package(landing, found)
     members = _members(landing, package, answers)
-    return members if isinstance(members, Wanted) else _manifest(landing, identifier, members)
+    return members if isinstance(members, Wanted) else _manifest(landing, verbatim(found["identifier"]), members)
 
 
-def _package(landing: Landing, named: dict[str, Any], identifier: str) -> str:
+def _newest(landing: Landing, answers: Answers, identifier: str) -> dict[str, Any] | Wanted:
+    """What the index says of an object, or where the newest version is wanted, of the last that is for everybody."""
+    found: dict[str, Any] | None = None
+    passed = set[str]()
+    newer: str | None = identifier
+    while newer is not None and newer not in passed:
+        passed.add(newer)
+        asked = _asked(landing, "identifier", newer, _NAMED, 0)
+        if asked not in answers:
+            return Wanted((asked,))
+        docs = objects(mapping(answers[asked].json().get("response")).get("docs"))
+        if found is not None and not docs:
+            return found
+        found = _named(docs, newer, asked)
+        newer = text(found.get("obsoletedBy")) if landing.latest else None
+    assert found is not None
+    return found
+
+
+def _named(docs: list[dict[str, Any]], identifier: str, asked: str) -> dict[str, Any]:
+    """
+    What an answer of the index says of an object.
+
+    Raises:
+        FilesetError: Nothing: platform-404; or of others alone: platform-error.
+    """
+    if not docs:
+        raise FilesetError("platform-404", f"DataONE knows no {identifier}", url=asked)
+    for each in docs:
+        if each.get("identifier") == identifier:
+            return each
+    raise FilesetError("platform-error", f"{asked} says nothing of {identifier}", url=asked)
+
+
+def _package(landing: Landing, named: dict[str, Any]) -> str:
     """
     The resource map of a dataset: of several the one that has its name, else the last.
 
     Raises:
         FilesetError: The identifier is that of a single file: platform-scope.
     """
+    identifier = verbatim(named["identifier"])
     if named.get("formatType") == "RESOURCE":
         return identifier
     maps = [one for one in listed(named.get("resourceMap")) if isinstance(one, str)]
