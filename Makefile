@@ -69,9 +69,11 @@ test-fast: $(VENV)/.dev $(PAGE)  ## Set up, then run the heart of the tests, in 
 test-long: test-machine $(VENV)/.dev $(PAGE) $(STREAMS)  ## Set up, then run the tests that take minutes.
 	$(BIN)/python -m pytest -m long
 
-test-engines: $(VENV)/.dev $(PAGE) $(FUSEKI)  ## Run the tests of the store on an engine against each engine; needs Java and Maven.
+test-engines: $(VENV)/.dev $(PAGE) $(FUSEKI)  ## Run the tests of the store against each engine; needs Java and Maven, and has Virtuoso where it is installed.
+	HARVEST_ENGINES="oxigraph fuseki $$(command -v virtuoso-t > /dev/null && echo virtuoso)" HARVEST_FUSEKI="$(abspath $(FUSEKI))" \
+	$(BIN)/python -m pytest tests/pipeline/test_engine_store.py
 	HARVEST_ENGINES="oxigraph fuseki" HARVEST_FUSEKI="$(abspath $(FUSEKI))" \
-	$(BIN)/python -m pytest tests/pipeline/test_engine_store.py tests/query/test_engine_view.py
+	$(BIN)/python -m pytest tests/pipeline/test_drift.py tests/query/test_engine_view.py
 
 bench: $(VENV)/.dev $(PAGE)  ## Set up, then measure speed and memory.
 	$(BIN)/python -m bench

@@ -83,7 +83,64 @@ class Fuseki(EngineServer):
         return ["java", "-Xmx1g", "-jar", jar, "--port", port, "--localhost", "--update", "--tdb2", "--loc", ".", "/ds"]
 
 
-SERVERS = {"oxigraph": EngineServer, "fuseki": Fuseki}
+VIRTUOSO = """
+[Database]
+DatabaseFile = virtuoso.db
+ErrorLogFile = virtuoso.log
+LockFile = virtuoso.lck
+TransactionFile = virtuoso.trx
+xa_persistent_file = virtuoso.pxa
+FileExtend = 200
+[TempDatabase]
+DatabaseFile = virtuoso-temp.db
+TransactionFile = virtuoso-temp.trx
+[Parameters]
+ServerPort = 127.0.0.1:{sql}
+ServerThreads = 50
+CheckpointInterval = 0
+NumberOfBuffers = 20000
+MaxDirtyBuffers = 15000
+[HTTPServer]
+ServerPort = 127.0.0.1:{http}
+ServerThreads = 50
+[Client]
+SQL_QUERY_TIMEOUT = 0
+[SPARQL]
+DefaultGraph = http://nobody.example/
+"""
+"""With 10 threads four readers blocked for a minute."""
+
+
+class Virtuoso(EngineServer):
+    """OpenLink Virtuoso 7, whose endpoint may write what it likes."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._sql = free_port()
+
+    @property
+    def address(self) -> EngineAddress:
+        url = f"http://127.0.0.1:{self.port}/sparql"
+        return EngineAddress(url, url)
+
+    def command(self) -> list[str | Path]:
+        """What starts it."""
+        settings = self._folder / "virtuoso.ini"
+        settings.write_text(VIRTUOSO.format(sql=self._sql, http=self.port))
+        (self._folder / "virtuoso.lck").unlink(missing_ok=True)
+        return ["virtuoso-t", "+configfile", settings, "+foreground"]
+
+    def start(self) -> None:
+        """Start it, and let its endpoint write."""
+        super().start()
+        grant = 'GRANT SPARQL_UPDATE TO "SPARQL"; checkpoint;'
+        subprocess.run(
+            ["isql-vt", f"127.0.0.1:{self._sql}", "dba", "dba", f"exec={grant}"],
+            check=True, capture_output=True, timeout=STARTED_S,
+        )  # fmt: skip
+
+
+SERVERS = {"oxigraph": EngineServer, "fuseki": Fuseki, "virtuoso": Virtuoso}
 
 
 @contextmanager

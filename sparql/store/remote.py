@@ -68,7 +68,7 @@ class RemoteStore:
         """
         self._engine, self._metadata, self._own = engine, metadata, own
         self._layout = StoreLayout(root)
-        self._sender = Sender(engine)
+        self._sender = Sender(engine, metadata)
         self._unsettled = UnsettledNote(self._layout.unsettled)
         self._files = HeldFiles(self._layout.held)
         self._changes: list[HeldChange] = []
@@ -175,7 +175,8 @@ class RemoteStore:
         found = self._engine.select("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }")
         assert isinstance(found, QuerySolutions)
         names = (row["g"] for row in found)
-        return sorted(g.value for g in names if isinstance(g, NamedNode) and g.value.startswith(self._own))
+        own = (g.value for g in names if isinstance(g, NamedNode) and g.value.startswith(self._own))
+        return sorted(name for name in own if not self._sender.is_side(name))
 
     def publish(self, target: Path) -> None:
         """Have readers see what was held back; `target`, which must not exist, becomes a note of where they ask."""
@@ -198,8 +199,7 @@ class RemoteStore:
         """Forget what was held back; where some of it was sent, its graphs are `torn` until they are put right."""
         self._changes, self._holding = [], False
         self._files.clear()
-        noted = self._unsettled.read()
-        if noted is None:
+        if (noted := self._unsettled.read()) is None:
             return
         edition, graphs = noted
         if edition is not None and self._asked_edition() < edition:
@@ -228,19 +228,19 @@ class RemoteStore:
     def _send_changes(self) -> None:
         """Send what is held back as an edition: in one request if the engine takes that."""
         edition, changes = self._edition + 1, self._changes
-        in_parts = sum(change.statements for change in changes) > self._sender.most
-        self._unsettled.add(None if in_parts else edition, [change.graph for change in changes])
-        if not in_parts:
-            updates = [update.text for change in changes for update in change.updates(self._sender.most)]
+        updates = self._sender.at_once(changes)
+        self._unsettled.add(None if updates is None else edition, [change.graph for change in changes])
+        if updates is not None:
             try:
                 self._send_once(" ;\n".join([*updates, self._marking(edition)]), edition)
             except EngineRefused:
-                in_parts = True
+                updates = None
                 self._unsettled.add(None, ())
-        if in_parts:
+        if updates is None:
             for change in changes:
                 self._send_parts(change)
             self._send_once(self._marking(edition), edition)
+        self._sender.tidy()
         self._edition, self._changes = edition, []
         self._files.clear()
 

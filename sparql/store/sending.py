@@ -7,15 +7,21 @@ that is none to it, or a literal that is too long for it. It is left out and rep
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Final
 
-from sparql.errors import EngineRefused
+from pyoxigraph import QuerySolutions
+
+from sparql.errors import EngineRefused, StoreError
 from sparql.store import held
 from sparql.store.base import Sent
-from sparql.store.engine import STATEMENTS, Engine
+from sparql.store.engine import STATEMENTS, Dialect, Engine
 from sparql.store.held import HeldChange, HeldUpdate
 
+SIDES: Final = frozenset({Dialect.VIRTUOSO})
+"""Engines that move what side graphs hold as one transaction; others take as much at once, or were not measured."""
 REFUSED: Final = 100
 """Statements that may be refused of one change: an engine that refuses more takes none at all, or is full."""
 _EXCERPT: Final = 200
@@ -49,8 +55,14 @@ class Sender:
         refused: What the engine did not take since `begin`.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, metadata: str) -> None:
+        """
+        Args:
+            engine: The engine.
+            metadata: IRI of the metadata graph; those of side graphs begin with it.
+        """
         self._engine = engine
+        self._side = f"{metadata}#side-"
         self.most = STATEMENTS[engine.address.dialect]
         self.refused: list[Refusal] = []
         self._requests = 0
@@ -63,6 +75,46 @@ class Sender:
     def sent(self) -> Sent:
         """How the last change went."""
         return Sent(self._requests or 1, self.refused[0].text if self.refused else "")
+
+    def at_once(self, changes: Sequence[HeldChange]) -> list[str] | None:
+        """
+        The updates that do changes as one request; None where the engine cannot do so many as one transaction.
+
+        Where an engine takes less at once than it can move between graphs, what goes and what comes is put into side
+        graphs first. Raises what `send` does.
+        """
+        if sum(change.statements for change in changes) <= self.most:
+            return [update.text for change in changes for update in change.updates(self.most)]
+        if self._engine.address.dialect not in SIDES:
+            return None
+        updates = [update for number, change in enumerate(changes) for update in self._staged(number, change)]
+        self._requests = 0  # readers saw nothing of them
+        return updates
+
+    def _staged(self, number: int, change: HeldChange) -> Iterator[str]:
+        if change.whole:
+            yield _moved("DELETE", change.graph, change.graph)
+        if change.subjects:
+            yield from (update.text for update in replace(change, removed=None, added=None).updates(self.most))
+        for verb, path in (("DELETE", change.removed), ("INSERT", change.added)):
+            if path is not None:
+                side = f"{self._side}{number}-{verb.lower()}"
+                for update in HeldChange(side, whole=True, added=path).updates(self.most):
+                    self._send(update)
+                yield _moved(verb, change.graph, side)
+
+    def is_side(self, graph: str) -> bool:
+        """Whether a graph is one of those that hold what is on its way."""
+        return graph.startswith(self._side)
+
+    def tidy(self) -> None:
+        """Drop the side graphs; what cannot be dropped now is dropped by the next change."""
+        if self._engine.address.dialect in SIDES:
+            with suppress(StoreError):
+                found = self._engine.select("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }")
+                assert isinstance(found, QuerySolutions)
+                for graph in [row["g"].value for row in found if self.is_side(row["g"].value)]:
+                    self._engine.update(f"DROP SILENT GRAPH <{graph}>")
 
     def send(self, change: HeldChange, *, is_empty: bool) -> None:
         """
@@ -101,3 +153,8 @@ class Sender:
                 self.refused.append(Refusal(update.items[0], error.message))
             else:
                 raise
+
+
+def _moved(verb: str, graph: str, side: str) -> str:
+    """The update that deletes from a graph, or inserts into it, what another one holds."""
+    return f"{verb} {{ GRAPH <{graph}> {{ ?s ?p ?o }} }} WHERE {{ GRAPH <{side}> {{ ?s ?p ?o }} }}"

@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -18,7 +19,7 @@ from harvest.ledger import Run
 from sparql.errors import EngineLost, EngineRefused
 from sparql.store import remote, sending
 from sparql.store.engine import Engine
-from tests.engines import ENGINES, EngineServer, serving
+from tests.engines import ENGINES, EngineServer, Virtuoso, serving
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_crash import NEW, OLD, run_and_die
 from tests.pipeline.test_semantics import outcomes, release
@@ -88,8 +89,8 @@ def readers_see(engine: EngineServer) -> set[str]:
     query = "SELECT * { GRAPH <http://h.example/graph/p> { ?s ?p ?o } }"
     asked = urllib.request.Request(
         engine.address.query,
-        query.encode(),
-        {"Content-Type": "application/sparql-query", "Accept": "application/sparql-results+json"},
+        urlencode({"query": query}).encode(),
+        {"Accept": "application/sparql-results+json"},
     )
     with urllib.request.urlopen(asked, timeout=60) as answer:
         rows = json.load(answer)["results"]["bindings"]
@@ -179,7 +180,8 @@ def test_a_change_that_is_sent_in_parts_is_put_right(
         update(self, text)
 
     [publishing] = [step for step in runs_of(instance)[0].steps if step.name == "publish"]
-    assert int(publishing.figures["requests"]) > 1
+    # Virtuoso has all of it in side graphs first.
+    assert (int(publishing.figures["requests"]) > 1) is not isinstance(engine, Virtuoso)
     receipt = (InstanceCatalog(instance.settings).receipt("p") or b"").decode()
     assert f"harvest:requests {publishing.figures['requests']}" in receipt
     with monkeypatch.context() as patched:
@@ -244,7 +246,9 @@ def test_a_graph_that_was_changed_in_the_engine_is_found_and_mended(
     assert readers_see(engine) == OLD
 
 
-def test_spellings_that_an_engine_folds_are_no_damage(instance: TemporaryInstance, provider: ProviderServer) -> None:
+def test_spellings_that_an_engine_folds_are_no_damage(
+    instance: TemporaryInstance, engine: EngineServer, provider: ProviderServer
+) -> None:
     """Numbers, booleans, dates and language tags come back in other words, and a value of two spellings as one."""
     registered(instance, provider)
     xsd = "http://www.w3.org/2001/XMLSchema#"
@@ -254,6 +258,10 @@ def test_spellings_that_an_engine_folds_are_no_damage(instance: TemporaryInstanc
     together = {f'<http://x/all> <http://p> "{text}"^^<{xsd}{kind}>' for kind, text in values}
     release(provider, 1, *lines, *together, '<http://x/tag> <http://p> "a"@EN-us')
     assert outcomes(instance) == ["committed"]
+    if isinstance(engine, Virtuoso):  # it has another value for true
+        [finding] = instance.harvester.instance.ledger.damages.of("p")
+        assert finding.kind == "engine-differs" and "<http://x/all>" in finding.message
+        return
     assert instance.proven("p")
     release(provider, 2, *lines, '<http://x/all> <http://p> "1"^^<http://www.w3.org/2001/XMLSchema#integer>')
     assert outcomes(instance) == ["committed"]
