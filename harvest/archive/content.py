@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import threading
 from pathlib import Path
 
@@ -40,7 +41,7 @@ class ContentStore:
         """Make the folders, and remove what a crash left half written."""
         self.incoming.mkdir(parents=True, exist_ok=True)
         for leftover in self.incoming.iterdir():
-            leftover.unlink()
+            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
 
     def locate(self, url: str) -> None:
         """

@@ -186,3 +186,12 @@ def test_a_file_that_is_gone_is_told(store: ContentStore) -> None:
     """Not as an error of the system that nobody catches."""
     with pytest.raises(StorageError, match="cannot be filed"):
         store.file(store.incoming / "gone", DIGEST)
+
+
+def test_what_a_crash_left_on_its_way_is_removed(store: ContentStore) -> None:
+    """Files, and the folders into which bundles are opened."""
+    incoming(store)
+    (store.incoming / "bundle" / "data").mkdir(parents=True)
+    (store.incoming / "bundle" / "data" / "a.nt").write_bytes(BYTES)
+    store.prepare()
+    assert list(store.incoming.iterdir()) == []

@@ -143,7 +143,7 @@ def test_members_without_names_and_with_md5(
 
 
 def test_a_newer_version_of_a_package(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """After the index's documentation: `obsoletedBy` leads to it, as far as the index knows; a circle ends."""
+    """Not recorded: `obsoletedBy` is taken to lead to it, as far as the index knows; a circle ends."""
 
     def put(name: str, newer: str | None, file: str | None) -> None:
         said = {"identifier": name, "formatType": "METADATA", "resourceMap": [f"map_{name}"], "obsoletedBy": newer}
@@ -193,7 +193,7 @@ def test_a_dataset_of_dryad(instance: TemporaryInstance, provider: ProviderServe
 
 
 def test_what_is_not_public_in_dryad(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """After the API's documentation: versions have a visibility, lists go on at `next`, and files may be deleted."""
+    """Not recorded: versions are taken to have a visibility, lists to go on at `next`, and files may be deleted."""
     path, page = "/api/v2/datasets/doi%3A10.5061%2Fdryad.1/versions", "/dataset/doi:10.5061/dryad.1"
     hidden = {"versionNumber": 2, "visibility": "restricted", "_links": {"stash:files": {"href": "/none"}}}
     provider.put(path, json.dumps({"_embedded": {"stash:versions": [hidden]}}), JSON)
@@ -295,7 +295,7 @@ def test_content_negotiation_that_is_refused(
 
 
 def test_datacite_with_addresses_of_files(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """After its documentation: `contentUrl` is where the files are."""
+    """Not recorded: `contentUrl` is taken to be where the files are."""
     url = provider.put("/data/a.csv", "a,b", "text/csv")
     said = {"doi": "10.5072/1", "titles": [{"title": "Letters"}], "contentUrl": [url]}
     page = provider.put("/dois/10.5072/1", json.dumps({"data": {"type": "dois", "attributes": said}}), JSON)
