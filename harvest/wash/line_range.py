@@ -76,7 +76,7 @@ class _Window:
         if self._end is not None and self._at + len(data) >= self._end:
             stop = data.find(b"\n", max(0, self._end - 1 - self._at)) + 1
             self._done = bool(stop)
-            self._after = b"\n" if stop else b""
+            self._after = _opening(data[stop : stop + 1] or self._stream.read(1)) if stop else b""
             data = data[:stop] if stop else data
         self._at += len(data)
         joined = self._last == b"\r" and data[:1] == b"\n"
@@ -100,3 +100,8 @@ class _Window:
                 break
             self._at += len(data)
         self._done = not data or (self._end is not None and self._at >= self._end)
+
+
+def _opening(following: bytes) -> bytes:
+    """The line end that stands for what follows, which none does where nothing follows."""
+    return following if following in (b"", b"\r", b"\n") else b"\n"

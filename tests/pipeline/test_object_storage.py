@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pyoxigraph import Store
@@ -14,6 +15,9 @@ from harvest.archive.history import Archive
 from harvest.archive.objects import PLACE, at
 from harvest.archive.verify import verify
 from harvest.catalog.instance import InstanceCatalog
+from harvest.pipeline.workers import cluster
+from harvest.pipeline.workers.task import Answer, RemoteTask, run
+from harvest.wash import process
 from sparql.errors import StoreError
 from tests.objects import SECRET, ObjectServer, serving
 from tests.pipeline.conftest import TemporaryInstance
@@ -100,6 +104,33 @@ def test_a_storage_that_is_away_costs_a_wait(
     assert outcomes(instance) == ["committed"]
     assert instance.graph("p") == {A2, B1}
     assert instance.proven("p")
+
+
+def test_workers_without_the_data_directory_exchange_by_the_bucket(
+    instance: TemporaryInstance,
+    provider: ProviderServer,
+    registered: DumpRecords,
+    server: ObjectServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They find the dumps there, and leave what they make there, of which nothing stays."""
+
+    def elsewhere(self: object, remote: RemoteTask[object], bounds: process.Bounds) -> Answer[object]:
+        gone = replace(
+            remote.exchange, content=tmp_path / "gone", results=Path("/gone", *remote.exchange.results.parts[1:])
+        )
+        return run(replace(remote, exchange=gone), bounds, tmp_path)
+
+    monkeypatch.setattr(cluster.Cluster, "_answered", elsewhere)
+    instance.settings = replace(instance.settings, workers="dask://127.0.0.1:1")
+    registered()
+    release(provider, 1, A1, B1, "_:b <http://p> _:c")
+    assert outcomes(instance) == ["committed"]
+    assert len(instance.graph("p")) == 3
+    assert instance.proven("p")
+    assert list(at(f"{server.url}/washed").names()) == []
+    assert b"washed" not in server.ask("GET", f"/{server.bucket}?list-type=2")
 
 
 def test_credentials_that_are_refused_later_cost_a_wait(

@@ -1,10 +1,10 @@
 """
 Washing on a cluster: tasks go to the workers of a Dask scheduler.
 
-A task names its documents by SHA-256, and the worker finds them in the archive's folder, which it shares; what it gives
-is a file beside, named by SHA-256, too. The worker starts the same process with the same limits as a machine of its own
-would. A worker that dies costs one retry: the scheduler gives what it had to another one. Where the scheduler or all
-workers are away, the call ends with a ClusterError, and the harvest is tried again later.
+A task names its documents by SHA-256, and the worker finds them in the archive's folder, which it shares, or in its
+object storage; what it gives comes back as files named by SHA-256, too. The worker starts the same process with the
+same limits as this machine would. A worker that dies costs one retry: the scheduler gives what it had to another one.
+Where the scheduler or all workers are away, the call ends with a ClusterError, and the harvest is tried again later.
 
 Source: dask.distributed, "Client", "Resilience", `ClientExecutor`.
 """
@@ -22,11 +22,11 @@ from typing import Any, Final, TypeVar, cast
 from uuid import uuid4
 
 from harvest.archive.content import ContentStore
-from harvest.archive.layout import digest_of
-from harvest.errors import ClusterError, HarvestError, SettingsError, StoppedError, StorageError, WashCrash
+from harvest.errors import ClusterError, HarvestError, SettingsError, StoppedError, WashCrash
 from harvest.model import Status
+from harvest.pipeline.workers.exchange import exchange
 from harvest.pipeline.workers.local import LocalWorkers
-from harvest.pipeline.workers.task import Answer, RemoteTask, Task, named, placed, run
+from harvest.pipeline.workers.task import Answer, RemoteTask, Task, placed, portable, run
 from harvest.wash import process
 from harvest.wash.leaves import Progress
 
@@ -73,20 +73,14 @@ class Cluster:
 
     def call(self, task: Task[T], bounds: process.Bounds, room: Path) -> T:
         """As `Workers` has it; documents that are not filed are washed on this machine."""
-        given = named(task, self._content)
+        given = portable(task, self._content)
         if given is None:
             return LocalWorkers().call(task, bounds, room)
-        results = room / "results"
-        results.mkdir(exist_ok=True)
-        remote = RemoteTask(given, bounds.timeout_s, self._content.root, results)
-        answer = self._answered(remote, bounds)
+        shared = exchange(self._content, room)
+        answer = self._answered(RemoteTask(given, bounds.timeout_s, shared), bounds)
         if answer.progress is not None:
             bounds.on_report(answer.progress)
-        value = placed(answer, results)
-        for path in results.iterdir():
-            if digest_of(path)[0] != path.name:
-                raise StorageError(f"{path}, which a worker wrote, has another SHA-256 here", url=str(path))
-        return value
+        return placed(answer, shared)
 
     def width(self, bounds: process.Bounds) -> int:
         """As `Workers` has it: the threads of all workers."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import shutil
 import socket
 import time
 from collections.abc import Callable
@@ -13,8 +12,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, Generic, TypeVar, cast
 
 from harvest.archive.content import ContentStore
-from harvest.errors import HarvestError, StorageError, UnknownName, bare
-from harvest.model import Document, Snapshot
+from harvest.errors import HarvestError, StorageError, bare
+from harvest.model import Document
+from harvest.pipeline.workers.exchange import Exchange, files_of, found, named
 from harvest.wash import process
 from harvest.wash.leaves import Progress, Terms
 from harvest.wash.tasks import moved
@@ -52,14 +52,12 @@ class RemoteTask(Generic[T]):
     Attributes:
         task: What is to be done.
         timeout_s: Seconds that it may take there.
-        content: The archive's folder, which the worker has under the same path.
-        results: The folder for what it gives, likewise.
+        exchange: Where documents are found, and what it gives is left.
     """
 
     task: Task[T]
     timeout_s: float
-    content: Path
-    results: Path
+    exchange: Exchange
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +105,11 @@ def run(remote: RemoteTask[T], bounds: process.Bounds, folder: Path | None) -> A
     reports = _Reports(bounds.on_report)
     try:
         with TemporaryDirectory(prefix="harvest-wash-", dir=folder) as room:
-            task, content = remote.task, ContentStore(remote.content)
-            documents = tuple(_found(each, content) for each in task.documents)
+            task, content = remote.task, remote.exchange.archive(Path(room))
+            documents = tuple(found(each, content) for each in task.documents)
             guarded = replace(bounds, on_report=reports.hear)
             value = process.call(task.function, guarded, documents, replace(task.terms, scratch=Path(room)))
-
-            def file(snapshot: Snapshot) -> Path:
-                shutil.move(snapshot.path, remote.results / snapshot.digest)
-                return Path(snapshot.digest)
-
-            return Answer(moved(value, file), progress=reports.last)
+            return Answer(moved(value, remote.exchange.put), progress=reports.last)
     except HarvestError as error:
         return Answer(None, bare(error), reports.last)
     except OSError as error:
@@ -124,38 +117,14 @@ def run(remote: RemoteTask[T], bounds: process.Bounds, folder: Path | None) -> A
         return Answer(None, StorageError(message, url=error.filename), reports.last)
 
 
-def named(task: Task[T], content: ContentStore) -> Task[T] | None:
+def portable(task: Task[T], content: ContentStore) -> Task[T] | None:
     """The task with its files named by digest; None where some are not filed, so that no worker could find them."""
-    documents = tuple(map(_named, task.documents))
-    if any(content.root not in path.parents for document in task.documents for path in _files(document)):
+    if any(content.root not in path.parents for document in task.documents for path in files_of(document)):
         return None
-    return replace(task, documents=documents)
+    return replace(task, documents=tuple(map(named, task.documents)))
 
 
-def _files(document: Document) -> list[Path]:
-    """The files of a document: its own, and those of its contexts."""
-    return [document.path, *(path for path in document.contexts.values() if path is not None)]
-
-
-def _named(document: Document) -> Document:
-    contexts = {url: Path(path.name) if path else None for url, path in document.contexts.items()}
-    return replace(document, path=Path(document.path.name), contexts=contexts)
-
-
-def _found(document: Document, content: ContentStore) -> Document:
-    """A document whose files are named by digest, with their places on this machine."""
-    try:
-        contexts = {url: content.path(path.name) if path else None for url, path in document.contexts.items()}
-        return replace(document, path=content.path(document.path.name), contexts=contexts)
-    except UnknownName as error:
-        raise StorageError(
-            f"a worker on {socket.gethostname()} does not have {document.path.name} in {content.root}: let all workers "
-            "share the data directory, under the same path",
-            url=document.url,
-        ) from error
-
-
-def placed(answer: Answer[T], results: Path) -> T:
+def placed(answer: Answer[T], exchange: Exchange) -> T:
     """
     What a worker's function returned, with its snapshots where they are here.
 
@@ -164,8 +133,4 @@ def placed(answer: Answer[T], results: Path) -> T:
     """
     if answer.error is not None:
         raise answer.error
-
-    def place(snapshot: Snapshot) -> Path:
-        return results / snapshot.digest
-
-    return cast(T, moved(cast(Any, answer.value), place))
+    return cast(T, moved(cast(Any, answer.value), exchange.take))
