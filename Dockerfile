@@ -12,7 +12,8 @@ FROM python:3.11-slim-bookworm
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends libarchive13 \
  && rm -rf /var/lib/apt/lists/*
-RUN useradd --system --uid 10001 --create-home --home-dir /data harvest
+RUN useradd --system --uid 10001 --create-home --home-dir /data harvest \
+ && install --directory --owner=harvest /scratch
 COPY --from=build /opt/harvest /opt/harvest
 COPY --chown=harvest config /etc/harvest
 ENV PATH=/opt/harvest/bin:$PATH \

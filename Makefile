@@ -73,7 +73,8 @@ test-engines: $(VENV)/.dev $(PAGE) $(FUSEKI)  ## Run the tests of the store agai
 	HARVEST_ENGINES="oxigraph fuseki $$(command -v virtuoso-t > /dev/null && echo virtuoso)" HARVEST_FUSEKI="$(abspath $(FUSEKI))" \
 	$(BIN)/python -m pytest tests/pipeline/test_engine_store.py
 	HARVEST_ENGINES="oxigraph fuseki" HARVEST_FUSEKI="$(abspath $(FUSEKI))" \
-	$(BIN)/python -m pytest tests/pipeline/test_drift.py tests/query/test_engine_view.py
+	$(BIN)/python -m pytest tests/pipeline/test_drift.py tests/query/test_engine_view.py \
+		tests/test_web_apart_stores.py tests/test_deploy.py
 
 bench: $(VENV)/.dev $(PAGE)  ## Set up, then measure speed and memory.
 	$(BIN)/python -m bench

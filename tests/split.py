@@ -40,11 +40,12 @@ class Split:
     def start(self, *words: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
         """Start a command of the instance."""
         command = [*before, sys.executable, "-c", "from harvest.cli.main import main; main()", *words]
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith("HARVEST_")}
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
                 [*command, "--config", self.folder / "harvest.yaml"],
                 cwd=REPOSITORY,
-                env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+                env=inherited | {"PYTHONPATH": str(REPOSITORY)},
                 stdout=log,
                 stderr=log,
                 text=True,
@@ -83,7 +84,7 @@ def entry(url: str) -> str:
     return f"p:\n  void: {url}/void.ttl\n  removals: mirror\n"
 
 
-def subjects(served: Served) -> list[str]:
+def subjects(served: Served, graph: str = "http://h.example/graph/p") -> list[str]:
     """What is in the provider's graph, as readers see it by SPARQL."""
-    query = quote("SELECT DISTINCT ?s { GRAPH <http://h.example/graph/p> { ?s ?p ?o } } ORDER BY ?s")
+    query = quote(f"SELECT DISTINCT ?s {{ GRAPH <{graph}> {{ ?s ?p ?o }} }} ORDER BY ?s")
     return served.get(f"/sparql?query={query}", "text/csv").decode().split()[1:]

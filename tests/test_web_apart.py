@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 import signal
 import urllib.error
 import urllib.request
@@ -14,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from harvest.errors import BusyError, StorageError
+from harvest.model import ProviderLayout
+from harvest.revise.versions import GraphFiles
 from harvest.service.web import check_port, own_room
 from sparql.web.server import reserve
 from tests.pipeline.test_semantics import A1, A2, B1, C1, release
@@ -72,6 +76,7 @@ def test_several_fronts_share_an_address(split: Split, provider: ProviderServer)
     second.until(lambda: subjects(second) == ["http://x/a"], "the first generation")
     assert split.end(first.process, signal.SIGKILL) == -signal.SIGKILL
     second.until(lambda: split.listeners() == 1, "its threads have let go of the socket")
+    second.until(lambda: subjects(second) == ["http://x/a"], "the second front, which may just have begun")
     assert [subjects(second) for _ in range(20)] == [["http://x/a"]] * 20
     release(provider, 2, B1)
     third = split.served(split.start("web", "--shared"))
@@ -155,3 +160,17 @@ def test_a_port_is_shared_with_those_that_share_it() -> None:
                 continue
             with pytest.raises(BusyError, match="harvest web --shared"):
                 check_port(address, shared=True)
+
+
+def test_a_version_is_made_on_another_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no hard link between the data directory and a `scratch_dir` on a volume of its own."""
+    layout = ProviderLayout(tmp_path / "p")
+    layout.folder.mkdir()
+    layout.snapshot_of(1).write_bytes(b"a line\n")
+    layout.snapshot.symlink_to(layout.snapshot_of(1).name)
+
+    def link(source: Path, target: Path) -> None:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), str(source), None, str(target))
+
+    monkeypatch.setattr(os, "link", link)
+    assert GraphFiles(layout).at(1, 1, tmp_path).read_bytes() == b"a line\n"

@@ -201,7 +201,10 @@ class GraphFiles:
             step = deltas.read(self.change(i), here)
             current = deltas.apply(current, deltas.invert(step) if back else step, here / "graph.nq").path
         target.unlink(missing_ok=True)
-        os.link(current, target)
+        try:
+            os.link(current, target)
+        except OSError:  # `room` is on another file system, or the file is of another user
+            shutil.copyfile(current, target)
 
     def between(self, a: int, b: int, version: int, room: Path) -> Iterator[bytes]:
         """
