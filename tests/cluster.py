@@ -75,7 +75,7 @@ def attempts(folder: Path) -> list[Attempt]:
 
 def until(condition: Callable[[], object]) -> None:
     """Return once something holds."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while not condition():
         assert time.monotonic() < end, "it does not come about"
         time.sleep(0.02)

@@ -52,6 +52,13 @@ def instance_of(folder: Path, provider: ProviderServer, workers: str) -> Iterato
         made.close()
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may keep a scheduler and its workers waiting for long."""
+    monkeypatch.setattr(cluster, "ANSWER_S", 120)
+    monkeypatch.setattr(cluster, "WORKERS_S", 240.0)
+
+
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
     with running_cluster(3, tmp_path_factory.mktemp("dask")) as made:
