@@ -24,8 +24,8 @@ from harvest.catalog.instance import InstanceCatalog
 from harvest.cli.main import main
 from harvest.model import Outcome
 from harvest.pipeline import now_utc
-from harvest.pipeline.harvest import washing
 from harvest.service.schedule import Scheduler
+from harvest.wash import tasks
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_crash import published
 from tests.pipeline.test_semantics import A1, A2, release
@@ -164,7 +164,7 @@ def test_washing_without_memory_is_a_finding(
     registered.register(f"p:\n  void: {provider.url}/void.ttl\n")
     release(provider, 1, A1)
     with monkeypatch.context() as patched:
-        patched.setattr(washing, "wash", starved)
+        patched.setattr(tasks, "union", starved)
         [result] = registered.tick("p")
     assert result.outcome is Outcome.FAILED and result.finding is not None
     assert f"washing {provider.url}/1.ttl needs more than 4 GiB of memory" in result.finding.message
