@@ -30,7 +30,7 @@ from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import A1, A2, B1, C1, release
 from tests.provider import VOID, ProviderServer, dataset, serving
 
-WAIT_S = 60.0
+WAIT_S = 240.0
 
 
 @pytest.fixture

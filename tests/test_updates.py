@@ -21,7 +21,7 @@ from harvest.service.updates import Updates
 from sparql.errors import ForbiddenError, RequestError, SparqlError, UpdateNotTaken, UpdateUnanswered
 from tests.pipeline.conftest import TemporaryInstance
 
-WAIT_S = 60
+WAIT_S = 240
 
 
 @pytest.fixture

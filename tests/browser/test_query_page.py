@@ -36,7 +36,7 @@ SHIPS = PREFIXES + "SELECT ?ship ?built ?length { ?ship fleet:built ?built ; fle
 POSITIONS = PREFIXES + "SELECT ?station ?lat ?long { ?station a fleet:Station ; wgs84:lat ?lat ; wgs84:long ?long }"
 SHAPES = PREFIXES + "SELECT ?station ?wkt { ?station geo:asWKT ?wkt }"
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?c != ?i) }"
-TIMEOUT_S = 60
+TIMEOUT_S = 240
 WAIT_S = 240
 WIDE = NamedNode(f"{BASE}wide")
 HOSTILE = NamedNode(f"{BASE}hostile")

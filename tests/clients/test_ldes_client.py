@@ -21,7 +21,7 @@ from tests.pipeline.test_semantics import A1, A2, B1, C1
 
 CLIENT = Path(__file__).parents[1] / "node/ldes-client/node_modules/ldes-client/dist/bin/cli.js"
 OF, AT = NamedNode(f"{DCTERMS}isVersionOf"), NamedNode(f"{PROV}generatedAtTime")
-PATIENCE_S = 60
+PATIENCE_S = 240
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import BinaryIO
 
-WAIT_S = 60.0
+WAIT_S = 240.0
 """Longest that an answer waits for anything; a test that needs it has failed already."""
 
 

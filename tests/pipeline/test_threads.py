@@ -11,7 +11,7 @@ import pytest
 
 from harvest.pipeline.threads import HostThreads, ThreadBounds, host_of
 
-WAIT_S = 60.0
+WAIT_S = 240.0
 
 
 class Work:

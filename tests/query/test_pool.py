@@ -149,7 +149,7 @@ DATASETS = [
 def ask(shelf: SeedCatalog) -> Iterator[Callable[[QueryRequest], str]]:
     """One pool for all that does no harm."""
     with asyncio.Runner() as runner:
-        pool = Pool(shelf.root, QueryLimits(workers=1, spare=0, extra=0), BASE_IRI)
+        pool = Pool(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240), BASE_IRI)
 
         async def start() -> None:
             pool.start()

@@ -25,7 +25,7 @@ from tests.processes import is_running
 from tests.wash.documents import document
 
 URL = "http://example.org/dump.nt"
-SOON_S = 60.0
+SOON_S = 240.0
 """Seconds in which what takes less than one has come to pass on a busy machine too."""
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -164,11 +164,14 @@ def test_a_fault_of_ours_is_an_error_too() -> None:
 def test_work_that_takes_too_long_is_ended_with_what_it_started(tmp_path: Path, work: Callable[[Path], None]) -> None:
     """Sorting is a process of its own, and would go on for hours."""
     pids = tmp_path / "pids"
-    start = time.monotonic()
-    with pytest.raises(WashTimeout, match=r"took longer than 3 s") as caught:
-        call(work, Bounds(3, URL), pids)
-    assert time.monotonic() - start < SOON_S
-    assert caught.value.url == URL
+    for limit in (3, 12, 48):
+        start = time.monotonic()
+        with pytest.raises(WashTimeout, match=rf"took longer than {limit} s") as caught:
+            call(work, Bounds(limit, URL), pids)
+        assert time.monotonic() - start < SOON_S
+        assert caught.value.url == URL
+        if pids.exists():  # a busy machine may have ended it before it had begun
+            break
     assert gone(pids)
 
 

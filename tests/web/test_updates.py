@@ -26,7 +26,7 @@ from sparql.web import openapi
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "Aa0-._~+/=" * 3
-WAIT_S = 60
+WAIT_S = 240
 DEEP = 20_000
 
 

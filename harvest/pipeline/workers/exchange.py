@@ -45,7 +45,7 @@ class Exchange:
         """
         if self.results.is_dir() or not self.objects:
             return ContentStore(self.content)
-        content = ContentStore(folder / "content")
+        content = ContentStore(folder / "fetched")
         content.prepare()
         content.locate(self.objects)
         return content
