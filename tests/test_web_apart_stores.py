@@ -42,12 +42,13 @@ def test_a_front_apart_asks_the_engine_that_is_the_store(name: str, tmp_path: Pa
             front.until(lambda: subjects(front) == ["http://x/a"], "the first version")
             release(provider, 2, A2, B1)
             front.until(lambda: subjects(front) == ["http://x/a", "http://x/b"], "the second version")
+            front.until(lambda: front.provider()["version"] == 2, "the second version on its pages")
             engine.kill()
             with pytest.raises(urllib.error.HTTPError) as caught:
                 front.get("/sparql?query=SELECT%20%3Fp%20%7B%20%3Fs%20%3Fp%20%3Fo%20%7D", "text/csv")
             with caught.value as answer:
                 assert answer.code == 503, answer.read()
-            front.until(lambda: front.provider()["version"] == 2, "the second version on its pages")
+            assert front.provider()["version"] == 2
             engine.start()
             front.until(lambda: subjects(front) == ["http://x/a", "http://x/b"], "the engine is back")
         finally:
