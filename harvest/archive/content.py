@@ -47,16 +47,17 @@ class ContentStore:
         """
         Let the archive be in object storage at a URL, or, where that is empty, in the folder alone.
 
-        What is not where it is to be is copied there first, so this may be begun anew after a crash.
+        What is not where it is to be is copied there first, so this may be begun anew after a crash. A storage that the
+        archive is in already is not asked for: while it is away the instance runs without it.
 
         Raises:
             StorageError: The object storage cannot be used, or the disk is full.
         """
         marker, before = self.root / PLACE, objects_of(self.root)
-        if url:
-            at(url).check()
         if url == (before.url if before else ""):
             return
+        if url:
+            at(url).check()
         try:
             if before is not None:
                 for _ in walk(self.root):  # each is copied here

@@ -106,6 +106,26 @@ def test_a_storage_that_is_away_costs_a_wait(
     assert instance.proven("p")
 
 
+def test_an_instance_starts_while_its_storage_is_away(
+    instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, server: ObjectServer
+) -> None:
+    """Its graphs are there, a harvest fails with the reason, and the next one goes on once the storage is back."""
+    registered()
+    release(provider, 1, A1, B1)
+    assert outcomes(instance) == ["committed"]
+    instance.close()
+    server.stop()
+    assert instance.graph("p") == {A1, B1}
+    release(provider, 2, A2)
+    [result] = instance.tick("p", forced=True)
+    assert result.finding is not None and server.url in result.finding.message
+    server.start()
+    instance.clock.forward(days=1)
+    assert outcomes(instance) == ["committed"]
+    assert instance.graph("p") == {A2, B1}
+    assert instance.proven("p")
+
+
 def test_workers_without_the_data_directory_exchange_by_the_bucket(
     instance: TemporaryInstance,
     provider: ProviderServer,
