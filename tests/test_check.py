@@ -208,7 +208,7 @@ def test_mail_that_nobody_delivers_is_named(harvest: Command) -> None:
     assert "mail is not delivered" not in " ".join(harvest("check").stdout.split())
 
 
-@pytest.mark.parametrize(("dialect", "most"), [("auto", "50,000 on Oxigraph"), ("fuseki", "(200,000 on fuseki)")])
+@pytest.mark.parametrize(("dialect", "most"), [("auto", "500,000 on Oxigraph"), ("fuseki", "(500,000 on fuseki)")])
 def test_what_an_engine_does_not_promise_is_named(harvest: Command, dialect: str, most: str) -> None:
     """It is no error: large versions get there in parts."""
     (harvest.folder / "registry.yaml").write_text("p:\n  void: http://x.example/void.ttl\n")

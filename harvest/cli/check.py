@@ -16,6 +16,7 @@ from harvest.errors import HarvestError
 from harvest.model import Dataset, Finding, Provider, Source
 from harvest.pipeline import dumps, members_of, preview, refused
 from sparql.store.engine import STATEMENTS, Dialect
+from sparql.store.sending import AT_ONCE
 
 LISTED = (Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT, Source.LDES, Source.HANDLER, Source.DATASET)
 """Sources whose dumps stand in lists that lead to one another."""
@@ -136,9 +137,9 @@ def check_online(path: Path, settings: Settings) -> CheckReport:
 
 def _in_parts(store: EngineSettings) -> Finding:
     """What cannot be promised of an engine."""
-    most = "50,000 on Oxigraph, 200,000 on Fuseki, 1,000 on Virtuoso, 5,000 elsewhere"
+    most = "500,000 on Oxigraph and Fuseki, 1,000 on Virtuoso, 5,000 elsewhere"
     if store.dialect != "auto":
-        most = f"{STATEMENTS[Dialect(store.dialect)]:,} on {store.dialect}"
+        most = f"{AT_ONCE.get(dialect := Dialect(store.dialect), STATEMENTS[dialect]):,} on {store.dialect}"
     message = (
         f"a version of more statements than go into one request ({most}) reaches the engine in parts: whoever reads it "
         "meanwhile may see some before the rest; the receipt says in how many requests a version was sent"

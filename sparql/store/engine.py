@@ -29,7 +29,6 @@ FILE: Final = "engine.json"
 """Holds an address; in the store's folder, and in each generation that is one of an engine."""
 SOLUTIONS: Final = "application/sparql-results+json"
 TRIPLES: Final = "application/n-triples"
-CONNECT_S: Final = 10
 SILENT_S: Final = 600
 """Seconds without a byte after which an engine is taken for gone: it may think for long about a large change."""
 
@@ -145,6 +144,13 @@ class Engine:
         except _NETWORK as error:
             raise _lost(self.address.update, error) from error
 
+    def number(self, query: str) -> int:
+        """The number that a query gives as ?n in its first row; 0 without one. Raises what `select` does."""
+        found = self.select(query)
+        assert isinstance(found, QuerySolutions)
+        row = next(found, None)
+        return 0 if row is None else int(row["n"].value)
+
     def put(self, graph: str, triples: Iterable[bytes]) -> None:
         """Make a graph these lines of N-Triples, by the Graph Store HTTP Protocol. Raises what `update` does."""
         url = self.address.graph_store
@@ -155,7 +161,7 @@ class Engine:
                 data=_NotEmpty(triples),
                 headers={"Content-Type": TRIPLES},
                 auth=self._auth(),
-                timeout=(CONNECT_S, SILENT_S),
+                timeout=SILENT_S,  # that of connecting holds for sending, too
             )
         except requests.RequestException as error:
             raise _lost(url, error) from error

@@ -228,6 +228,11 @@ class RemoteStore:
     def _send_changes(self) -> None:
         """Send what is held back as an edition: in one request if the engine takes that."""
         edition, changes = self._edition + 1, self._changes
+        if made := self._sender.making(changes, self._counted):
+            self._unsettled.add(None, [change.graph for change in changes])
+            for change in made:
+                self._sender.send(change, is_empty=True)
+            changes = [change for change in changes if change not in made]
         updates = self._sender.at_once(changes)
         self._unsettled.add(None if updates is None else edition, [change.graph for change in changes])
         if updates is not None:
@@ -278,17 +283,10 @@ class RemoteStore:
         return f'DELETE WHERE {{ {said} ?n }} }} ;\nINSERT DATA {{ {said} "{edition}"^^<{XSD}integer> }} }}'
 
     def _asked_edition(self) -> int:
-        return self._number(f"SELECT ?n {{ GRAPH <{self._metadata}> {{ <{self._metadata}> <{EDITION}> ?n }} }}")
+        return self._engine.number(f"SELECT ?n {{ GRAPH <{self._metadata}> {{ <{self._metadata}> <{EDITION}> ?n }} }}")
 
     def _counted(self, graph: str) -> int:
-        return self._number(f"SELECT (COUNT(*) AS ?n) {{ GRAPH <{graph}> {{ ?s ?p ?o }} }}")
-
-    def _number(self, query: str) -> int:
-        """The number that a query gives as ?n in its first row; 0 without one."""
-        found = self._engine.select(query)
-        assert isinstance(found, QuerySolutions)
-        row = next(found, None)
-        return 0 if row is None else int(row["n"].value)
+        return self._engine.number(f"SELECT (COUNT(*) AS ?n) {{ GRAPH <{graph}> {{ ?s ?p ?o }} }}")
 
     def _triples(self, graph: str, pattern: str) -> Iterator[bytes]:
         name = NamedNode(graph)

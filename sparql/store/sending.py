@@ -7,7 +7,7 @@ that is none to it, or a literal that is too long for it. It is left out and rep
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -22,6 +22,10 @@ from sparql.store.held import HeldChange, HeldUpdate
 
 SIDES: Final = frozenset({Dialect.VIRTUOSO})
 """Engines that move what side graphs hold as one transaction; others take as much at once, or were not measured."""
+AT_ONCE: Final = {Dialect.OXIGRAPH: 500_000, Dialect.FUSEKI: 500_000}
+"""Statements that these engines take as one transaction, though parts would be there sooner (docs/engines.md)."""
+AT_ONCE_BYTES: Final = 96 << 20
+"""Bytes of them, for they are in memory here and there."""
 REFUSED: Final = 100
 """Statements that may be refused of one change: an engine that refuses more takes none at all, or is full."""
 _EXCERPT: Final = 200
@@ -80,16 +84,23 @@ class Sender:
         """
         The updates that do changes as one request; None where the engine cannot do so many as one transaction.
 
-        Where an engine takes less at once than it can move between graphs, what goes and what comes is put into side
-        graphs first. Raises what `send` does.
+        Some engines take more at once than in parts, which would be quicker. Where an engine takes less at once than it
+        can move between graphs, what goes and what comes is put into side graphs first. Raises what `send` does.
         """
-        if sum(change.statements for change in changes) <= self.most:
-            return [update.text for change in changes for update in change.updates(self.most)]
+        most = max(self.most, AT_ONCE.get(self._engine.address.dialect, 0))
+        if sum(change.statements for change in changes) <= most and sum(map(_size, changes)) <= AT_ONCE_BYTES:
+            return [update.text for change in changes for update in change.updates(most)]
         if self._engine.address.dialect not in SIDES:
             return None
         updates = [update for number, change in enumerate(changes) for update in self._staged(number, change)]
         self._requests = 0  # readers saw nothing of them
         return updates
+
+    def making(self, changes: Sequence[HeldChange], counted: Callable[[str], int]) -> list[HeldChange]:
+        """The changes that put a new graph there as a whole, and are too large for a request with others."""
+        store = self._engine.address.graph_store
+        large = [each for each in changes if store and each.statements > self.most and _makes_graph(each)]
+        return [change for change in large if not counted(change.graph)]
 
     def _staged(self, number: int, change: HeldChange) -> Iterator[str]:
         if change.whole:
@@ -129,8 +140,7 @@ class Sender:
             EngineRefused: More was refused than single statements.
             StoreError: Something else went wrong.
         """
-        makes_graph = change.added is not None and change.removed is None and not change.subjects
-        if makes_graph and self._engine.address.graph_store and (change.whole or is_empty):
+        if _makes_graph(change) and self._engine.address.graph_store and (change.whole or is_empty):
             try:
                 self._requests += 1
                 self._engine.put(change.graph, held.bare(held.read(change.added)))
@@ -153,6 +163,16 @@ class Sender:
                 self.refused.append(Refusal(update.items[0], error.message))
             else:
                 raise
+
+
+def _size(change: HeldChange) -> int:
+    """Bytes of both files."""
+    return sum(path.stat().st_size for path in (change.removed, change.added) if path is not None)
+
+
+def _makes_graph(change: HeldChange) -> bool:
+    """Whether a change of an empty graph is all that the graph holds afterwards."""
+    return change.added is not None and change.removed is None and not change.subjects
 
 
 def _moved(verb: str, graph: str, side: str) -> str:

@@ -167,7 +167,9 @@ def test_a_change_that_is_sent_in_parts_is_put_right(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is larger than the engine takes at once, and breaks off after some of the requests."""
-    monkeypatch.setitem(sending.STATEMENTS, Engine(engine.address).identify(), 5)
+    dialect = Engine(engine.address).identify()
+    monkeypatch.setitem(sending.STATEMENTS, dialect, 5)
+    monkeypatch.setitem(sending.AT_ONCE, dialect, 5)
     registered(instance, provider)
     release(provider, 1, *OLD)
     assert outcomes(instance) == ["committed"]
@@ -301,10 +303,17 @@ def test_what_an_engine_loses_is_sent_again_and_named(
     assert "of 1 subject than version 2 has: <http://x/7>" in found.message
 
 
+@pytest.mark.parametrize("most", [None, 300], ids=["usual", "larger-than-a-part"])
 def test_readers_see_whole_versions(
-    instance: TemporaryInstance, engine: EngineServer, provider: ProviderServer
+    most: int | None,
+    instance: TemporaryInstance,
+    engine: EngineServer,
+    provider: ProviderServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A reader that asks the engine in a loop sees each version or the one before, and nothing between."""
+    if most is not None:
+        monkeypatch.setitem(sending.STATEMENTS, Engine(engine.address).identify(), most)
     registered(instance, provider)
     sizes = [2_000, 3_000, 1_000, 2_500]
     seen: set[int] = set()
@@ -326,6 +335,8 @@ def test_readers_see_whole_versions(
         stop.set()
         reader.join()
     assert seen <= {0, *sizes}
+    sides = "SELECT ?g { GRAPH ?g { ?s ?p ?o } FILTER CONTAINS(STR(?g), '#side-') } LIMIT 1"
+    assert list(Engine(engine.address).select(sides)) == []
 
 
 @pytest.mark.parametrize("most", [100, 5])
