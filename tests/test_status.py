@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 from harvest.catalog.providers import SCHEDULE, Schedule, provider_report, provider_reports
-from harvest.catalog.runs import run_report, version_report
+from harvest.catalog.runs import version_report
 from harvest.config.settings import Settings
-from harvest.ledger import Described, Ledger, RunDump, RunFacts
+from harvest.ledger import Described, Ledger, RunFacts
 from harvest.model import Coverage, Finding, Outcome, Provider, Removals, Source, Validators
-from sparql.reports import to_json
+from sparql.reports import DumpReport, to_json
 from tests.ledger.samples import GRAPH, IRI, NOW, announced, capture, dataset, later, ledger, version
 
 SETTINGS = Settings(graph_base="http://example.org/graph/")
 PROVIDER = Provider("a", Source.VOID, "http://example.org/void.ttl", contact="somebody@example.org", interval=150)
 FATAL = Finding("wash", "cannot be parsed", "http://example.org/a.nt", 3, 4, "<a> <b>", fatal=True)
 ODD = Finding("odd", "something is odd")
-DUMP = RunDump("http://example.org/a.nt", "0" * 64, 7, "text/turtle")
+DUMP = DumpReport("http://example.org/a.nt", "0" * 64, 7, "text/turtle")
 DESIGNED = {
     "name", "graph", "state", "modified", "version", "triples", "last_run", "findings", "next_check",
 }  # fmt: skip
@@ -91,7 +91,7 @@ def test_a_run_is_told_with_all_that_is_known(made: Ledger) -> None:
     id = run(made, Outcome.FAILED, FATAL)
     found = made.run(id)
     assert found is not None
-    assert to_json(run_report(found)) == {
+    assert to_json(found) == {
         "id": id,
         "started": "2026-11-20T12:00:00.123456Z",
         "ended": "2026-11-20T12:01:00.123456Z",

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from harvest.catalog.runs import finding_report
 from harvest.ledger import DatasetNow, DatasetRecord, Known, Standing, Waiting
 from harvest.model import Coverage, Finding, Outcome, Provider, Removals, Source, State
 from harvest.model.seeds import public
@@ -83,7 +82,7 @@ def _dataset(name: str, known: _Dataset, findings: Sequence[Finding]) -> Dataset
         commands=_commands(name, standing),
         waiting=tuple(_waits(name, standing, entry) for entry in standing.waiting),
         reason=_reason(name, now, harvested, standing),
-        findings=tuple(finding_report(finding) for finding in findings),
+        findings=tuple(findings),
     )
 
 

@@ -18,7 +18,7 @@ from harvest.catalog.filesets import ingest_report, ingests
 from harvest.catalog.providers import marked, provider_report, provider_reports, summaries
 from harvest.catalog.queue import queue_report
 from harvest.catalog.receipts import provider_receipt, run_receipt
-from harvest.catalog.runs import run_page, run_report, statistics_report, version_page, version_report
+from harvest.catalog.runs import run_page, statistics_report, version_page, version_report
 from harvest.catalog.seeds import SeedCatalog
 from harvest.config.roster import Roster
 from harvest.config.settings import Settings
@@ -141,7 +141,7 @@ class InstanceCatalog:
 
     def runs(self, name: str) -> list[RunReport]:
         """The latest runs of a provider, newest first."""
-        return [run_report(run) for run in self._ledger.runs(name)]
+        return self._ledger.runs(name)
 
     def run_page(self, name: str, page: int) -> RunPage:
         """A page, from 1, of the runs of a provider, newest first."""
@@ -153,8 +153,7 @@ class InstanceCatalog:
 
     def run(self, name: str, id: int) -> RunReport | None:
         """One run of a provider, or None."""
-        found = self._ledger.run(id)
-        return None if found is None or found.provider != name else run_report(found)
+        return self._ledger.run(id, name)
 
     def sizes(self, names: Sequence[str], most: int) -> dict[str, list[VersionReport]]:
         """The last versions of these providers, at most so many of each, oldest first."""

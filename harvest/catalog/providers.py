@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 from harvest.catalog.datasets import dataset_reports, noticed, troubled
-from harvest.catalog.runs import run_report
 from harvest.config.settings import Settings
 from harvest.ledger import Known, Ledger, ProviderOutline, Standing
 from harvest.ledger.states import worst
@@ -132,7 +131,7 @@ def _report(name: str, provider: Provider | None, known: Known | None, instance:
         version=record.version if record else 0,
         triples=record.triples if record else 0,
         statistics=TotalsReport(**known.totals) if known and known.totals else None,
-        last_run=run_report(known.last) if known and known.last else None,
+        last_run=known.last if known else None,
         runs_let_go=known.runs_let_go if known else None,
         findings=_findings(name, provider, known),
         trouble=_trouble(known),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from harvest.catalog.runs import run_report
-from harvest.ledger import Run
 from harvest.publish.receipt import receipt, receipt_of_run
-from sparql.reports import ProviderReport
+from sparql.reports import ProviderReport, RunReport
 
 
 def provider_receipt(base_url: str, provider: ProviderReport) -> bytes:
@@ -13,6 +11,6 @@ def provider_receipt(base_url: str, provider: ProviderReport) -> bytes:
     return receipt(base_url, provider)
 
 
-def run_receipt(base_url: str, provider: ProviderReport, run: Run) -> bytes:
+def run_receipt(base_url: str, provider: ProviderReport, run: RunReport) -> bytes:
     """The receipt of the dumps of one run."""
-    return receipt_of_run(base_url, provider, run_report(run))
+    return receipt_of_run(base_url, provider, run)

@@ -4,54 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Final
 
-from harvest.ledger import Ledger, ProviderRecord, Run, StepRecord, VersionRecord
+from harvest.ledger import Ledger, ProviderRecord, VersionRecord
 from harvest.ledger.compacting import baselines
-from harvest.model import Finding, Statistics
-from harvest.model.seeds import public
+from harvest.model import Statistics
 from sparql.reports import (
     ClassCount,
-    DumpReport,
-    FindingReport,
     PropertyCount,
     PublishedVersion,
     RunPage,
-    RunReport,
     StatisticsReport,
-    StepReport,
     VersionPage,
     VersionReport,
 )
 
 ROWS: Final = 100
 """Runs, or versions, of one page."""
-
-
-def run_report(run: Run) -> RunReport:
-    """The report of a run."""
-    return RunReport(
-        id=run.id,
-        started=run.started,
-        ended=run.ended,
-        outcome=run.outcome,
-        dataset=run.dataset,
-        modified=run.modified,
-        coverage=run.coverage,
-        version=run.version,
-        added=run.added,
-        removed=run.removed,
-        vanished_subjects=run.vanished,
-        dumps=tuple(DumpReport(public(dump.url), dump.sha256, dump.bytes, dump.media_type) for dump in run.dumps),
-        findings=tuple(finding_report(finding) for finding in run.findings),
-        steps=tuple(_step(step) for step in run.steps),
-    )
-
-
-def _step(step: StepRecord) -> StepReport:
-    seconds = None if step.ended is None else round((step.ended - step.started).total_seconds(), 3)
-    return StepReport(step.name, step.started, step.ended, seconds, step.broken, step.figures)
 
 
 def version_report(version: VersionRecord) -> VersionReport:
@@ -68,11 +37,6 @@ def version_report(version: VersionRecord) -> VersionReport:
         triples=version.triples,
         sha256=version.digest,
     )
-
-
-def finding_report(finding: Finding) -> FindingReport:
-    """The report of a finding."""
-    return FindingReport(**asdict(finding))
 
 
 def statistics_report(record: ProviderRecord, statistics: Statistics) -> StatisticsReport:
@@ -96,7 +60,7 @@ def run_page(ledger: Ledger, name: str, page: int) -> RunPage:
     """A page, from 1, of the runs of a provider."""
     total, _ = ledger.overview.counts(name)
     runs = ledger.runs(name, ROWS, (page - 1) * ROWS)
-    return RunPage(name, total, page, max(1, math.ceil(total / ROWS)), tuple(run_report(run) for run in runs))
+    return RunPage(name, total, page, max(1, math.ceil(total / ROWS)), tuple(runs))
 
 
 def version_page(ledger: Ledger, page: int) -> VersionPage:

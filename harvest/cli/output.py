@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Console
 
 from harvest.cli.tables import Column, Kind, table
-from sparql.reports import LEDGER, FindingReport, ProviderReport, RunReport, StepReport, VersionReport
+from sparql.reports import LEDGER, Finding, ProviderReport, RunReport, StepReport, VersionReport
 
 if TYPE_CHECKING:  # it imports the pipeline, which a command that prints something else does without
     from harvest.cli.check import CheckReport
-    from harvest.model import Finding
 
 CHECKED: Final = 10
 """Datasets and findings of one provider that a check prints."""
@@ -82,7 +81,7 @@ def results(answer: Mapping[str, Any]) -> None:
         shown = f"[bold]{item['name']}[/]  [{_COLOURS.get(outcome, 'default')}]{outcome}[/]{figures}{dataset}"
         OUT.print(shown, soft_wrap=True)
         if item["finding"]:
-            _finding(FindingReport(**item["finding"]))
+            _finding(Finding(**item["finding"]))
         _reasons(item.get("reasons", ()))
     if not answer["results"] and answer["ok"]:
         OUT.print("nothing to do")
@@ -93,7 +92,7 @@ def _reasons(datasets: Sequence[Mapping[str, Any]]) -> None:
     for each in datasets[:REASONS]:
         OUT.print(f"  {_plain(each['iri'])}: {_plain(each['reason'])}", soft_wrap=True)
         for finding in each["findings"]:
-            _finding(FindingReport(**finding))
+            _finding(Finding(**finding))
     if len(datasets) > REASONS:
         OUT.print(f"  and {counted(len(datasets) - REASONS, 'more dataset')}; `harvest status --json` has them all")
 
@@ -202,9 +201,7 @@ def status(providers: Sequence[ProviderReport]) -> None:
                 _finding(finding)
 
 
-def history(
-    versions: Sequence[VersionReport], runs: Sequence[RunReport], findings: Sequence[FindingReport] = ()
-) -> None:
+def history(versions: Sequence[VersionReport], runs: Sequence[RunReport], findings: Sequence[Finding] = ()) -> None:
     """Versions, the runs that made none, and what is to be reported now."""
     rows = []
     for item in versions:
@@ -239,7 +236,7 @@ def _moment(moment: datetime | None) -> str:
     return "-" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
-def _finding(finding: FindingReport | Finding) -> None:
+def _finding(finding: Finding) -> None:
     place = f" (line {finding.line}, column {finding.column})" if finding.line else ""
     colour = "red" if finding.fatal else "yellow"
     OUT.print(f"  [{colour}]{finding.kind}[/]{place}: {_plain(finding.message)}", soft_wrap=True)

@@ -11,7 +11,7 @@ from harvest.ledger.ledger import Ledger
 from harvest.ledger.notifications import Event, Notification
 from harvest.ledger.overview import Known, ProviderOutline
 from harvest.ledger.records import DatasetRecord, ProviderRecord, Request, VersionRecord
-from harvest.ledger.run_records import Run, RunDump, RunFacts, StepRecord
+from harvest.ledger.run_records import RunFacts
 from harvest.ledger.seeds import SeedRecord
 from harvest.ledger.sitemaps import Reading, SitemapRecord
 from harvest.ledger.standing import DatasetNow, Waiting
@@ -33,13 +33,10 @@ __all__ = [
     "ProviderRecord",
     "Reading",
     "Request",
-    "Run",
-    "RunDump",
     "RunFacts",
     "SeedRecord",
     "SitemapRecord",
     "Standing",
-    "StepRecord",
     "VersionRecord",
     "Waiting",
     "hashes_of",

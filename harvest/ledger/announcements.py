@@ -212,6 +212,13 @@ class Announcements:
         row = self.database.row("SELECT * FROM announcement WHERE id = ?", id)
         return None if row is None else announcement_of(row)
 
+    def of_run(self, run: int) -> Announcement | None:
+        """What a run tries, or None where it is a description or gone."""
+        row = self.database.row(
+            "SELECT * FROM announcement WHERE id = (SELECT announcement FROM run WHERE id = ?)", run
+        )
+        return None if row is None else announcement_of(row)
+
 
 def announce(db: sqlite3.Connection, name: str, dataset: Dataset, now: datetime) -> int:
     """File a dataset as to be harvested, in the transaction of what says so; the rest is as in `Announcements.add`."""

@@ -21,8 +21,8 @@ from harvest.ledger.notifications import Notifications
 from harvest.ledger.overview import Overview
 from harvest.ledger.records import DatasetRecord, ProviderRecord, VersionRecord, stamp
 from harvest.ledger.requests import Requests
-from harvest.ledger.rows import dataset_of, insert_version, provider_of, run_of, version_of
-from harvest.ledger.run_records import NO_FACTS, Run, RunFacts
+from harvest.ledger.rows import dataset_of, insert_version, provider_of, version_of
+from harvest.ledger.run_records import NO_FACTS, RunFacts, read_runs
 from harvest.ledger.runs import abandon, end_overtaken, end_run, set_run
 from harvest.ledger.seeds import Seeds
 from harvest.ledger.settling import commit_version, set_modified, settle_dataset
@@ -31,6 +31,7 @@ from harvest.ledger.states import Standings
 from harvest.ledger.steps import Steps, begin_step
 from harvest.ledger.watches import Watches
 from harvest.model import Announcement, Finding, Note
+from sparql.reports import RunReport
 
 
 class Ledger:
@@ -159,22 +160,24 @@ class Ledger:
 
     # Runs and versions
 
-    def runs(self, name: str, limit: int = 100, offset: int = 0) -> list[Run]:
+    def runs(self, name: str, limit: int = 100, offset: int = 0) -> list[RunReport]:
         """The latest runs of a provider but for the first `offset`, newest first."""
         query = "SELECT * FROM run WHERE provider = ? ORDER BY id DESC LIMIT ? OFFSET ?"
-        rows = self.database.rows(query, name, limit, offset)
-        steps = self.steps.of(row["id"] for row in rows)
-        return [run_of(row, steps.get(row["id"], ())) for row in rows]
+        return read_runs(self.database, query, name, limit, offset)
 
-    def run(self, id: int) -> Run | None:
-        """One run, or None."""
-        row = self.database.row("SELECT * FROM run WHERE id = ?", id)
-        return None if row is None else run_of(row, self.steps.of([id]).get(id, ()))
+    def run(self, id: int, name: str | None = None) -> RunReport | None:
+        """One run, or None; also when it is of another provider than the one that is named."""
+        query = "SELECT * FROM run WHERE id = ? AND provider = coalesce(?, provider)"
+        return next(iter(read_runs(self.database, query, id, name)), None)
 
-    def run_of(self, announcement: int) -> Run | None:
+    def runs_of(self, announcement: int) -> list[RunReport]:
+        """The runs of an announcement, newest first."""
+        return read_runs(self.database, "SELECT * FROM run WHERE announcement = ? ORDER BY id DESC", announcement)
+
+    def run_of(self, announcement: int) -> RunReport | None:
         """The latest run of an announcement, or None."""
-        row = self.database.row("SELECT max(id) AS id FROM run WHERE announcement = ?", announcement)
-        return None if row is None or row["id"] is None else self.run(row["id"])
+        query = "SELECT * FROM run WHERE announcement = ? ORDER BY id DESC LIMIT 1"
+        return next(iter(read_runs(self.database, query, announcement)), None)
 
     def start_run(self, name: str, now: datetime, announcement: Announcement | None, step: str | None = None) -> int:
         """File that a run began, with its first step; returns its id."""
@@ -260,15 +263,13 @@ class Ledger:
             set_modified(db, announcement.provider, announcement.dataset.modified, now)
             end_run(db, run, "unchanged", now, facts)
 
-    def run_of_dump(self, name: str, digest: str) -> Run | None:
+    def run_of_dump(self, name: str, digest: str) -> RunReport | None:
         """The latest run of a provider with a dump of this SHA-256, or None."""
-        row = self.database.row(
-            "SELECT id FROM run WHERE provider = ? AND EXISTS"
-            " (SELECT 1 FROM json_each(run.dumps) WHERE value ->> 'sha256' = ?) ORDER BY id DESC LIMIT 1",
-            name,
-            digest,
+        query = (
+            "SELECT * FROM run WHERE provider = ? AND EXISTS"
+            " (SELECT 1 FROM json_each(run.dumps) WHERE value ->> 'sha256' = ?) ORDER BY id DESC LIMIT 1"
         )
-        return None if row is None else self.run(row["id"])
+        return next(iter(read_runs(self.database, query, name, digest)), None)
 
     def versions(self, name: str) -> list[VersionRecord]:
         """All filed versions of a provider, oldest first, the one that is loading included."""

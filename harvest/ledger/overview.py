@@ -10,12 +10,12 @@ from datetime import datetime
 
 from harvest.ledger.database import Database
 from harvest.ledger.records import DatasetRecord, ProviderRecord, VersionRecord, load_findings, moment
-from harvest.ledger.rows import dataset_of, provider_of, run_of, version_of
-from harvest.ledger.run_records import Run
+from harvest.ledger.rows import dataset_of, provider_of, version_of
+from harvest.ledger.run_records import read_runs
 from harvest.ledger.standing import DatasetNow, standing
 from harvest.ledger.states import Standing, Standings
-from harvest.ledger.steps import Steps
 from harvest.model import Finding
+from sparql.reports import RunReport
 
 _IDS = """
     SELECT p.*, (SELECT id FROM run WHERE provider = p.name ORDER BY id DESC LIMIT 1) AS last,
@@ -90,7 +90,7 @@ class Known:
     """
 
     record: ProviderRecord
-    last: Run | None
+    last: RunReport | None
     standings: tuple[Standing, ...]
     findings: tuple[Finding, ...]
     noticed: dict[str, tuple[Finding, ...]]
@@ -105,7 +105,6 @@ class Overview:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._steps = Steps(database)
         self._standings = Standings(database)
 
     def of(self, names: Sequence[str] | None = None) -> dict[str, Known]:
@@ -182,11 +181,10 @@ class Overview:
         )
         return (row["runs"], row["versions"]) if row else (0, 0)
 
-    def _runs(self, rows: Iterable[sqlite3.Row]) -> dict[int, Run]:
+    def _runs(self, rows: Iterable[sqlite3.Row]) -> dict[int, RunReport]:
         ids = json.dumps(sorted({row["last"] for row in rows if row["last"] is not None}))
-        found = self.database.rows("SELECT * FROM run WHERE id IN (SELECT value FROM json_each(?))", ids)
-        steps = self._steps.of(row["id"] for row in found)
-        return {row["id"]: run_of(row, steps.get(row["id"], ())) for row in found}
+        found = read_runs(self.database, "SELECT * FROM run WHERE id IN (SELECT value FROM json_each(?))", ids)
+        return {run.id: run for run in found}
 
     def _by_provider(self, query: str, *values: str | int | None) -> dict[str, list[sqlite3.Row]]:
         groups: dict[str, list[sqlite3.Row]] = {}

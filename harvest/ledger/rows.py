@@ -13,11 +13,9 @@ from harvest.ledger.records import (
     load_about,
     load_captures,
     load_dataset,
-    load_findings,
     moment,
     stamp,
 )
-from harvest.ledger.run_records import Run, StepRecord, load_dumps
 from harvest.model import Announcement, Coverage, Validators
 
 
@@ -63,16 +61,6 @@ def announcement_of(row: sqlite3.Row) -> Announcement:
     seen = moment(row["seen"])
     assert seen is not None
     return Announcement(row["provider"], load_dataset(row["dataset"]), seen, row["id"], load_captures(row["captures"]))
-
-
-def run_of(row: sqlite3.Row, steps: tuple[StepRecord, ...] = ()) -> Run:
-    """A row of `run`, with its steps."""
-    values: dict[str, Any] = dict(row)
-    for name in ("started", "ended", "modified"):
-        values[name] = moment(values[name])
-    values["findings"] = load_findings(values["findings"])
-    values["dumps"] = load_dumps(values["dumps"])
-    return Run(**values, steps=steps)
 
 
 def version_of(row: sqlite3.Row) -> VersionRecord:

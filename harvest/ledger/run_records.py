@@ -1,110 +1,34 @@
-"""Runs as rows of the ledger: what was tried, what it did, and what is filed of it."""
+"""Runs as rows of the ledger: what is filed of them, and the records that are read from it."""
 
 from __future__ import annotations
 
 import json
+import sqlite3
 from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from harvest.ledger.records import dump_findings
+from harvest.ledger.database import Database
+from harvest.ledger.records import dump_findings, load_findings, moment
+from harvest.ledger.steps import Steps
 from harvest.model import Finding
-
-
-@dataclass(frozen=True, slots=True)
-class StepRecord:
-    """
-    One step of a run.
-
-    Attributes:
-        name: As in `harvest.pipeline.STEPS`, or `wait` between the download and the rest.
-        started: When (aware, UTC); where the one before ended.
-        ended: When, or None while it goes on.
-        broken: Whether the process ended in it; `ended` is then when that was noticed.
-        figures: What it did so far, by name.
-    """
-
-    name: str
-    started: datetime
-    ended: datetime | None
-    broken: bool
-    figures: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class RunDump:
-    """
-    A dump that a run downloaded.
-
-    Attributes:
-        url: Where it was asked for.
-        sha256: Of its bytes as received.
-        bytes: Its size.
-        media_type: As the server declared it, or None.
-    """
-
-    url: str
-    sha256: str
-    bytes: int
-    media_type: str | None
+from harvest.model.seeds import public
+from sparql.reports import DumpReport, RunReport, StepReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What is filed of a run beside its outcome, as `Run` has it; None leaves what is filed already."""
+    """What is filed of a run beside its outcome, as `RunReport` has it; None leaves what is filed already."""
 
     dataset: str | None = None
     version: int | None = None
     added: int | None = None
     removed: int | None = None
     vanished: int | None = None
-    dumps: tuple[RunDump, ...] | None = None
+    dumps: tuple[DumpReport, ...] | None = None
     findings: tuple[Finding, ...] | None = None
 
 
 NO_FACTS: Final = RunFacts()
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """
-    One try at harvesting a dataset, or at reading a description that could not be read.
-
-    Attributes:
-        id: Ascending over all providers.
-        provider: Provider name.
-        announcement: What was tried, or None for a description.
-        started: When (aware, UTC).
-        ended: When, or None while it runs.
-        outcome: committed, unchanged, held or failed; None while it runs.
-        dataset: Dataset IRI, or None.
-        modified: Its dcterms:modified, or None.
-        coverage: full or partial, or None.
-        version: The version it made, or None.
-        added: Triples added, or that would be when held.
-        removed: Triples removed, or that would be when held.
-        vanished: Subjects that the graph had and a full input lacks.
-        dumps: What it downloaded, in the order of the dataset.
-        findings: What was noticed.
-        steps: What it did, in order.
-    """
-
-    id: int
-    provider: str
-    announcement: int | None
-    started: datetime
-    ended: datetime | None
-    outcome: str | None
-    dataset: str | None
-    modified: datetime | None
-    coverage: str | None
-    version: int | None
-    added: int
-    removed: int
-    vanished: int
-    dumps: tuple[RunDump, ...]
-    findings: tuple[Finding, ...]
-    steps: tuple[StepRecord, ...] = ()
 
 
 def dump_facts(facts: RunFacts) -> dict[str, str | int]:
@@ -121,6 +45,35 @@ def dump_facts(facts: RunFacts) -> dict[str, str | int]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def load_dumps(text: str) -> tuple[RunDump, ...]:
-    """The dumps of a run that `dump_facts` wrote."""
-    return tuple(RunDump(**item) for item in json.loads(text))
+def read_runs(database: Database, query: str, *values: str | int | None) -> list[RunReport]:
+    """The runs whose rows a query gives, in its order, each with its steps."""
+    rows = database.rows(query, *values)
+    steps = Steps(database).of(row["id"] for row in rows)
+    return [_run_of(row, steps.get(row["id"], ())) for row in rows]
+
+
+def _run_of(row: sqlite3.Row, steps: tuple[StepReport, ...] = ()) -> RunReport:
+    """A row of `run`, with its steps."""
+    started = moment(row["started"])
+    assert started is not None
+    return RunReport(
+        id=row["id"],
+        started=started,
+        ended=moment(row["ended"]),
+        outcome=row["outcome"],
+        dataset=row["dataset"],
+        modified=moment(row["modified"]),
+        coverage=row["coverage"],
+        version=row["version"],
+        added=row["added"],
+        removed=row["removed"],
+        vanished_subjects=row["vanished"],
+        dumps=_dumps_of(row["dumps"]),
+        findings=load_findings(row["findings"]),
+        steps=steps,
+    )
+
+
+def _dumps_of(text: str) -> tuple[DumpReport, ...]:
+    """The dumps of a run that `dump_facts` wrote, their addresses without name and password."""
+    return tuple(DumpReport(**item | {"url": public(item["url"])}) for item in json.loads(text))

@@ -24,11 +24,11 @@ from typing import Final
 
 from harvest.ledger.database import Database
 from harvest.ledger.records import moment
-from harvest.ledger.run_records import StepRecord
 from harvest.ledger.runs import WAIT
 from harvest.ledger.standing import OPEN, Waiting, waiting_of
 from harvest.ledger.steps import step_of
 from harvest.model import Outcome, State
+from sparql.reports import StepReport
 
 ORDER: Final = (State.FAILING, State.HELD, State.HARVESTING, State.WAITING, State.IDLE)
 """States of datasets, the worst first."""
@@ -81,7 +81,7 @@ class Running:
 
     run: int
     began: datetime
-    step: StepRecord | None
+    step: StepReport | None
 
     @property
     def is_busy(self) -> bool:

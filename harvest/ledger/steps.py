@@ -14,7 +14,7 @@ from datetime import datetime
 
 from harvest.ledger.database import Database
 from harvest.ledger.records import moment, stamp
-from harvest.ledger.run_records import StepRecord
+from sparql.reports import StepReport
 
 Figure = int | str
 
@@ -53,9 +53,9 @@ class Steps:
         with self.database.transaction() as db:
             end_step(db, run, now, broken=True)
 
-    def of(self, runs: Iterable[int]) -> dict[int, tuple[StepRecord, ...]]:
+    def of(self, runs: Iterable[int]) -> dict[int, tuple[StepReport, ...]]:
         """The steps of these runs, in order; those without steps are left out."""
-        found: dict[int, list[StepRecord]] = {}
+        found: dict[int, list[StepReport]] = {}
         wanted = json.dumps(list(runs))
         for row in self.database.rows(
             "SELECT * FROM step WHERE run IN (SELECT value FROM json_each(?)) ORDER BY run, place", wanted
@@ -79,8 +79,9 @@ def end_step(db: sqlite3.Connection, run: int, now: datetime, *, broken: bool = 
     db.execute("UPDATE step SET ended = ?, broken = ? WHERE run = ? AND ended IS NULL", (stamp(now), int(broken), run))
 
 
-def step_of(row: sqlite3.Row) -> StepRecord:
+def step_of(row: sqlite3.Row) -> StepReport:
     """A row of `step`."""
-    started = moment(row["started"])
+    started, ended = moment(row["started"]), moment(row["ended"])
     assert started is not None
-    return StepRecord(row["name"], started, moment(row["ended"]), bool(row["broken"]), json.loads(row["figures"]))
+    seconds = None if ended is None else round((ended - started).total_seconds(), 3)
+    return StepReport(row["name"], started, ended, seconds, bool(row["broken"]), json.loads(row["figures"]))

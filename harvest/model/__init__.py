@@ -16,7 +16,6 @@ from harvest.model.harvests import (
     Dataset,
     Delta,
     Description,
-    Finding,
     Limits,
     Provider,
     Removals,
@@ -26,6 +25,7 @@ from harvest.model.layout import Layout, ProviderLayout
 from harvest.model.listings import ListedFile, Listing
 from harvest.model.states import Outcome, State, Watch
 from harvest.model.washing import RULES, Content, Document, Part, Problem, Snapshot, Statistics, Status, dataset_mark
+from sparql.reports import Finding
 
 __all__ = [
     "AHEAD",

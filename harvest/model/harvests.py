@@ -11,6 +11,7 @@ from typing import Final
 
 from harvest.model.exchanges import Capture
 from harvest.model.listings import Listing
+from sparql.reports import Finding
 
 AHEAD: Final = timedelta(days=1)
 """How far ahead a dcterms:modified may be and still counts: time zones reach 14 hours."""
@@ -99,30 +100,6 @@ class Provider:
     def is_looked_at(self) -> bool:
         """Whether there is anything to be asked for again and again."""
         return self.enabled and self.source is not Source.UPDATES
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """
-    Something people should know about a provider's data.
-
-    Attributes:
-        kind: Kebab-case, stable, for machines.
-        message: One sentence for people.
-        url: The document it was found in.
-        line: Line there, from 1.
-        column: Column there, from 1.
-        excerpt: The text around the place, as found.
-        fatal: Whether it stopped the harvest.
-    """
-
-    kind: str
-    message: str
-    url: str | None = None
-    line: int | None = None
-    column: int | None = None
-    excerpt: str | None = None
-    fatal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,5 +293,5 @@ class Harvester:
 
 
 def _figures(run: object) -> dict[str, object]:
-    names = ("dataset", "version", "added", "removed", "vanished")
+    names = ("dataset", "version", "added", "removed", "vanished_subjects")
     return {name: getattr(run, name, None) for name in names}

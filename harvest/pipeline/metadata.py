@@ -11,7 +11,7 @@ import pyoxigraph
 
 from harvest.catalog.filesets import ingest_report
 from harvest.catalog.providers import provider_report
-from harvest.catalog.runs import run_report, version_report
+from harvest.catalog.runs import version_report
 from harvest.ledger import VersionRecord
 from harvest.model import Announcement
 from harvest.pipeline.instance import Instance
@@ -34,7 +34,7 @@ def write_run(instance: Instance, name: str, id: int | None = None) -> None:
     """
     named = instance.ledger.run(id) if id is not None else None
     with instance.changing():
-        describe(instance, name, run_report(named) if named is not None else None)
+        describe(instance, name, named)
         instance.publish()
 
 
@@ -51,9 +51,9 @@ def write_version(instance: Instance, version: VersionRecord, announcement: Anno
     """Write a version to the metadata graph, as the ledger will have it once it is committed; not published."""
     with instance.ledger.as_committed(version, announcement, instance.clock()):
         provider = _provider(instance, version.provider)
-        record = instance.ledger.run(version.run)
-    assert record is not None
-    run, facts = run_report(record), ProviderFacts(instance.settings.base_url, provider)
+        run = instance.ledger.run(version.run)
+    assert run is not None
+    facts = ProviderFacts(instance.settings.base_url, provider)
     _write(
         instance,
         chain(

@@ -29,7 +29,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, serialize
 
 from harvest.model import Statistics
 from sparql.rdf import DCAT, DCTERMS, HARVEST, PREFIXES, PROV, RDF, RDFS, SPDX, VOID, XSD, as_iri
-from sparql.reports import DatasetReport, DumpReport, FindingReport, ProviderReport, RunReport, VersionReport, iso
+from sparql.reports import DatasetReport, DumpReport, Finding, ProviderReport, RunReport, VersionReport, iso
 
 Node = NamedNode | Literal
 MOST: Final = 50
@@ -154,7 +154,7 @@ class ProviderFacts:
         for number, finding in enumerate(run.findings, 1):
             yield from self._of_finding(node, number, finding)
 
-    def _of_finding(self, run: NamedNode, number: int, finding: FindingReport) -> Iterator[tuple[NamedNode, str, Node]]:
+    def _of_finding(self, run: NamedNode, number: int, finding: Finding) -> Iterator[tuple[NamedNode, str, Node]]:
         node = NamedNode(f"{run.value}-finding-{number}")
         yield run, HARVEST + "finding", node
         yield node, _A, NamedNode(HARVEST + "Finding")

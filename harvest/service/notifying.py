@@ -25,10 +25,11 @@ from pyoxigraph import RdfFormat, parse, serialize
 from harvest.catalog.providers import provider_report
 from harvest.catalog.receipts import provider_receipt, run_receipt
 from harvest.errors import FetchError, HarvestError
-from harvest.ledger import Event, Notification, Run
+from harvest.ledger import Event, Notification
 from harvest.model import Provider
 from harvest.pipeline import Instance
 from sparql.rdf import HARVEST
+from sparql.reports import RunReport
 
 log = structlog.get_logger()
 
@@ -187,7 +188,7 @@ class Notifier:
 _WITH_REASON: Final = (Event.FAILING, Event.HELD)
 
 
-def _receipts(page: str, run: Run | None) -> tuple[str, ...]:
+def _receipts(page: str, run: RunReport | None) -> tuple[str, ...]:
     """The addresses of the receipts of a run's dumps."""
     digests = dict.fromkeys(dump.sha256 for dump in run.dumps) if run else {}
     return tuple(f"{page}/receipts/{digest}" for digest in digests)

@@ -41,7 +41,7 @@ from sparql.reports.queue import (
 )
 from sparql.reports.runs import (
     DumpReport,
-    FindingReport,
+    Finding,
     PackedFile,
     PublishedVersion,
     RunPage,
@@ -70,7 +70,7 @@ __all__ = [
     "DumpReport",
     "ExchangeReport",
     "FailingEntry",
-    "FindingReport",
+    "Finding",
     "HarvestingEntry",
     "HeldEntry",
     "HttpVersion",

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from sparql.reports.filesets import IngestReport
-from sparql.reports.runs import FindingReport, RunReport
+from sparql.reports.runs import Finding, RunReport
 from sparql.reports.writing import OPTIONAL
 
 LEDGER: Final = "ledger"
@@ -15,7 +15,7 @@ LEDGER: Final = "ledger"
 
 
 @dataclass(frozen=True, slots=True)
-class DatasetFinding(FindingReport):
+class DatasetFinding(Finding):
     """
     A finding of a provider.
 
@@ -23,7 +23,7 @@ class DatasetFinding(FindingReport):
         dataset: IRI of the dataset it is about, or None where it is about all of the provider.
     """
 
-    dataset: str | None
+    dataset: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class DatasetReport:
     commands: tuple[str, ...]
     waiting: tuple[WaitingReport, ...]
     reason: str
-    findings: tuple[FindingReport, ...]
+    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class FindingReport:
+class Finding:
     """
     Something people should know about a provider's data.
 
@@ -19,17 +19,17 @@ class FindingReport:
         url: The document it was found in, or None.
         line: Line there, from 1, or None.
         column: Column there, from 1, or None.
-        excerpt: The text around the place, or None.
+        excerpt: The text around the place, as found, or None.
         fatal: Whether it stopped the harvest.
     """
 
     kind: str
     message: str
-    url: str | None
-    line: int | None
-    column: int | None
-    excerpt: str | None
-    fatal: bool
+    url: str | None = None
+    line: int | None = None
+    column: int | None = None
+    excerpt: str | None = None
+    fatal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ class StepReport:
     One step of a run.
 
     Attributes:
-        name: As the pipeline calls it.
+        name: As in `harvest.pipeline.STEPS`, or `wait` between the download and the rest.
         started: When; where the one before ended.
         ended: When, or None while it goes on.
         seconds: How long it took, or None while it goes on.
-        broken: Whether the process ended in it.
+        broken: Whether the process ended in it; `ended` is then when that was noticed.
         figures: What it did so far, by name.
     """
 
@@ -89,7 +89,7 @@ class RunReport:
         added: Triples added, or that would be when held.
         removed: Triples removed, or that would be when held.
         vanished_subjects: Subjects that the graph had and a full input lacks.
-        dumps: What was downloaded.
+        dumps: What was downloaded, in the order of the dataset.
         findings: What was noticed.
         steps: What it did, in order.
     """
@@ -106,7 +106,7 @@ class RunReport:
     removed: int
     vanished_subjects: int
     dumps: tuple[DumpReport, ...]
-    findings: tuple[FindingReport, ...]
+    findings: tuple[Finding, ...]
     steps: tuple[StepReport, ...]
 
     @property

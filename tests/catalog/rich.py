@@ -10,7 +10,7 @@ from pathlib import Path
 from harvest.catalog.instance import InstanceCatalog
 from harvest.catalog.providers import SCHEDULE, Schedule
 from harvest.config.settings import Settings
-from harvest.ledger import Clean, Database, Decided, Described, Ledger, RunDump, RunFacts
+from harvest.ledger import Clean, Database, Decided, Described, Ledger, RunFacts
 from harvest.model import (
     About,
     Announcement,
@@ -29,6 +29,7 @@ from harvest.model import (
     Validators,
 )
 from harvest.model.seeds import entry_hash
+from sparql.reports import DumpReport
 from tests.ledger.samples import NOW, later, version
 
 BASE = "http://h.example"
@@ -59,7 +60,7 @@ HELD = Finding("held", "900 of 1,000 triples would go", fatal=True)
 ABOUT = About(
     "http://d.example/#good", "Ships", "All.", "http://l.example/", "We", "http://d.example/", ("http://d.example/1",)
 )
-DUMP = RunDump("http://me:pw@d.example/good.nt", "0" * 64, 7, "text/turtle")
+DUMP = DumpReport("http://me:pw@d.example/good.nt", "0" * 64, 7, "text/turtle")
 SHA256 = "5" * 64
 
 

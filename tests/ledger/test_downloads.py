@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harvest.ledger import Database, Ledger, RunDump, RunFacts
+from harvest.ledger import Database, Ledger, RunFacts
 from harvest.ledger.downloads import Downloads, LogRecord
 from harvest.model import Announcement, Capture, Coverage, Dataset, Download, Note, Validators
+from sparql.reports import DumpReport
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LOG = LogRecord("f" * 64, "urn:uuid:crawl", START, START)
@@ -96,7 +97,8 @@ def test_bytes_that_were_harvested_are_needed(ledger: Ledger) -> None:
     announcement = Announcement("p", Dataset("http://x/d", ("http://x/a",)), START)
     for outcome, digest in (("committed", "a"), ("unchanged", "b"), ("failed", "c")):
         run = ledger.start_run("p", START, announcement)
-        ledger.end_run(run, outcome, START, RunFacts(dumps=(RunDump("http://d.example/a.nt", digest * 64, 7, None),)))
+        dump = DumpReport("http://d.example/a.nt", digest * 64, 7, None)
+        ledger.end_run(run, outcome, START, RunFacts(dumps=(dump,)))
     assert ledger.downloads.needed() == {"a" * 64, "b" * 64}
 
 

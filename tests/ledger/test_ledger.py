@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from harvest.ledger import Database, Described, Ledger, RunDump, RunFacts, StepRecord
+from harvest.ledger import Database, Described, Ledger, RunFacts
 from harvest.ledger.requests import BROKEN_OFF, UPDATE
 from harvest.model import Coverage, Finding, Note, Outcome, Validators
+from sparql.reports import DumpReport, StepReport
 from tests.ledger.samples import GRAPH, IRI, NOW, announced, capture, dataset, later, ledger, version
 
 FINDING = Finding("wash", "cannot be parsed", "http://example.org/é.nt", 3, 4, "<a> <b>", fatal=True)
-DUMP = RunDump("http://example.org/é.nt", "0" * 64, 7, None)
+DUMP = DumpReport("http://example.org/é.nt", "0" * 64, 7, None)
 
 
 @pytest.fixture
@@ -82,11 +83,13 @@ def test_a_run_comes_back_as_it_was_filed(made: Ledger) -> None:
     made.end_run(id, Outcome.HELD, later(1), RunFacts(added=5, removed=6, findings=(FINDING,)))
     run = made.run(id)
     assert run is not None
-    assert (run.provider, run.announcement, run.started, run.ended) == ("a", found.id, NOW, later(1))
+    assert (made.run(id, "a"), made.run(id, "b"), made.runs_of(found.id)) == (run, None, [run])
+    assert made.announcements.of_run(id) == found
+    assert (run.started, run.ended) == (NOW, later(1))
     assert (run.outcome, run.dataset, run.modified, run.coverage) == ("held", IRI, NOW, "full")
-    assert (run.added, run.removed, run.vanished, run.version) == (5, 6, 4, None)
+    assert (run.added, run.removed, run.vanished_subjects, run.version) == (5, 6, 4, None)
     assert (run.dumps, run.findings) == ((DUMP,), (FINDING,))
-    assert run.steps == (StepRecord("wash", NOW, later(1), broken=False, figures={}),)
+    assert run.steps == (StepReport("wash", NOW, later(1), 60.0, broken=False, figures={}),)
     assert made.run(id + 1) is None
 
 
@@ -195,7 +198,7 @@ def test_an_unchanged_harvest_moves_the_date_and_not_the_version(made: Ledger) -
     assert settled is not None
     assert ended is not None
     assert (record.version, record.modified, settled.modified) == (1, later(60), later(60))
-    assert (ended.outcome, ended.vanished, ended.version, ended.findings) == ("unchanged", 2, None, (FINDING,))
+    assert (ended.outcome, ended.vanished_subjects, ended.version, ended.findings) == ("unchanged", 2, None, (FINDING,))
     assert made.announcements.waiting(later(100)) == []
     assert len(made.versions("a")) == 1
 

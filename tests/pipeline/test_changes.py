@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from harvest.ledger import Run
 from sparql.rdf import NQUD
+from sparql.reports import RunReport
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import A1, A2, B1, C1, release, ttl
 from tests.provider import VOID, ProviderServer, dataset
@@ -33,7 +33,7 @@ def outcome(instance: TemporaryInstance) -> str:
     return result.outcome.value
 
 
-def last(instance: TemporaryInstance) -> Run:
+def last(instance: TemporaryInstance) -> RunReport:
     return instance.harvester.instance.ledger.runs("p")[0]
 
 

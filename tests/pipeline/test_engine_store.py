@@ -15,8 +15,8 @@ import pytest
 
 from harvest.catalog.instance import InstanceCatalog
 from harvest.errors import StorageError
-from harvest.ledger import Run
 from sparql.errors import EngineLost, EngineRefused
+from sparql.reports import RunReport
 from sparql.store import remote, sending
 from sparql.store.engine import Engine
 from tests.engines import ENGINES, EngineServer, Virtuoso, serving
@@ -80,7 +80,7 @@ def test_releases_end_as_in_the_embedded_store(
         embedded.close()
 
 
-def runs_of(instance: TemporaryInstance) -> list[Run]:
+def runs_of(instance: TemporaryInstance) -> list[RunReport]:
     return instance.harvester.instance.ledger.runs("p")
 
 

@@ -43,7 +43,7 @@ def test_a_full_dump_replaces_its_subjects_and_keeps_the_others(
     assert outcomes(instance) == ["committed"]
     assert instance.graph("p") == {A2, B1, C1}
     run = instance.harvester.instance.ledger.runs("p")[0]
-    assert (run.added, run.removed, run.vanished) == (2, 1, 1)
+    assert (run.added, run.removed, run.vanished_subjects) == (2, 1, 1)
     assert instance.proven("p")
 
 

@@ -108,7 +108,7 @@ def test_an_announcement_is_skipped_by_its_number(
     with pytest.raises(UnknownName, match=rf"no open announcement 99; open announcements: {gone.announcement}, "):
         instance.harvester.skip("p", 99)
     assert instance.harvester.skip("p", behind.announcement) == behind
-    [run] = [run for run in instance.harvester.instance.ledger.runs("p") if run.announcement == behind.announcement]
+    [run] = instance.harvester.instance.ledger.runs_of(behind.announcement)
     assert [finding.kind for finding in run.findings] == ["skipped"]
     assert [each.announcement for each in instance.harvester.instance.ledger.announcements.open("p")] == [
         gone.announcement

@@ -9,10 +9,10 @@ from itertools import pairwise
 import pytest
 
 from harvest.fetch import exchange
-from harvest.ledger import Run
 from harvest.model import Outcome
 from harvest.pipeline import STEPS
 from harvest.pipeline import run_progress as progress
+from sparql.reports import RunReport
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_crash import run_and_die
 from tests.pipeline.test_semantics import A1, A2, B1, release
@@ -21,7 +21,7 @@ from tests.provider import ProviderServer
 DumpRecords = Callable[..., None]
 
 
-def latest(instance: TemporaryInstance) -> Run:
+def latest(instance: TemporaryInstance) -> RunReport:
     return instance.harvester.instance.ledger.runs("p", 1)[0]
 
 

@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat
 from harvest.publish.provenance import ProviderFacts, n_quads, turtle
 from harvest.publish.receipt import receipt
 from sparql.rdf import DCAT, DCTERMS, HARVEST, PROV, RDF, RDFS, SPDX, VOID, XSD
-from sparql.reports import DumpReport, FindingReport, RunReport
+from sparql.reports import DumpReport, Finding, RunReport
 from tests.web.records import provider, version
 
 BASE = "http://localhost:8080"
@@ -36,8 +36,8 @@ RUN = RunReport(
     vanished_subjects=2,
     dumps=(DumpReport("http://example.org/a.nt", SHA, 77, None),),
     findings=(
-        FindingReport("wash", 'cannot be "parsed"\n', "http://example.org/a.nt", 3, 4, "<é>\t\\", fatal=True),
-        FindingReport("odd", "odd", None, None, None, None, fatal=False),
+        Finding("wash", 'cannot be "parsed"\n', "http://example.org/a.nt", 3, 4, "<é>\t\\", fatal=True),
+        Finding("odd", "odd", None, None, None, None, fatal=False),
     ),
     steps=(),
 )

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harvest.ledger import Described, RunDump, RunFacts
+from harvest.ledger import Described, RunFacts
 from harvest.model import About, Finding, Outcome, Validators
+from sparql.reports import DumpReport
 from tests.ledger.samples import later
 from tests.web.told import Shape, Told, told
 
@@ -71,7 +72,7 @@ def test_creators_release_and_citation_are_shown(instance: Told) -> None:
 def test_an_address_that_no_browser_opens_is_no_link(instance: Told) -> None:
     """Dumps may be named by hash, and a description may say anything."""
     run = instance.ledger.start_run("a", later(700), instance.announced("a"), "check")
-    dump = RunDump(f"hash://sha256/{'0' * 64}", "0" * 64, 7, None)
+    dump = DumpReport(f"hash://sha256/{'0' * 64}", "0" * 64, 7, None)
     instance.ledger.end_run(run, Outcome.UNCHANGED, later(701), RunFacts(dumps=(dump,)))
     evil = About("http://d.example/a#d", homepage="javascript:alert(1)", licence="javascript://x/%0aalert(1)")
     read = Described("http://d.example/a/void.ttl", "f" * 64, Validators(), (), (evil,))

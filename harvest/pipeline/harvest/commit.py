@@ -177,10 +177,7 @@ def report_differences(instance: Instance, version: VersionRecord, subjects: lis
 def finish(instance: Instance, version: VersionRecord, loadable: Loadable, progress: RunProgress) -> None:
     """Steps 3 to 7; each may be done again."""
     files = instance.files(version.provider)
-    run = instance.ledger.run(version.run)
-    announcement = None
-    if run is not None and run.announcement is not None:
-        announcement = instance.ledger.announcements.get(run.announcement)
+    announcement = instance.ledger.announcements.of_run(version.run)
     with instance.changing():
         progress.step("load")
         with ThreadPoolExecutor(1) as beside:

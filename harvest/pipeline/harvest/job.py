@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from harvest.ledger import ProviderRecord, RunDump, RunFacts
+from harvest.ledger import ProviderRecord, RunFacts
 from harvest.model import Announcement, Capture, Coverage, Document, Finding, Provider, Source
 from harvest.pipeline.harvest import changes, mirroring, older_names
 from harvest.pipeline.instance import Instance
@@ -13,6 +13,7 @@ from harvest.pipeline.run_progress import RunProgress
 from harvest.pipeline.seeds.dump_records import DumpRecords
 from harvest.revise.target import Origin
 from harvest.wash.leaves import Progress
+from sparql.reports import DumpReport
 
 
 @dataclass(slots=True)
@@ -62,7 +63,9 @@ class Harvest:
 
     def facts(self, *, added: int | None = None, removed: int | None = None, vanished: int | None = None) -> RunFacts:
         """What the ledger files of the run, whatever its outcome; counts where they are known."""
-        dumps = tuple(RunDump(c.url, c.digest, c.length, c.media_type) for c in self.announcement.captures if c.digest)
+        dumps = tuple(
+            DumpReport(c.url, c.digest, c.length, c.media_type) for c in self.announcement.captures if c.digest
+        )
         findings = tuple(self.findings)
         return RunFacts(added=added, removed=removed, vanished=vanished, dumps=dumps, findings=findings)
 

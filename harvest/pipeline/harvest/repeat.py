@@ -13,14 +13,13 @@ from harvest.pipeline.instance import Instance
 
 def failed_before(instance: Instance, announcement: Announcement) -> bool:
     """Whether the same bytes failed to be washed already; then no further run says so, and they are tried later."""
-    runs = instance.ledger.runs(announcement.provider, 20)
-    mine = [run for run in runs if run.announcement == announcement.id]
-    before = next((run for run in mine if run.ended is not None), None)
+    runs = instance.ledger.runs_of(announcement.id)
+    before = next((run for run in runs if run.ended is not None), None)
     if before is None or before.outcome != Outcome.FAILED or not any(f.kind == "wash" for f in before.findings):
         return False
     if [dump.sha256 for dump in before.dumps] != _digests(announcement.captures):
         return False
-    for run in mine:
+    for run in runs:
         if run.ended is None:
             instance.ledger.drop_run(run.id)
     instance.ledger.announcements.postpone(announcement.id, instance.clock())

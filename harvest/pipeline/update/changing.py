@@ -12,7 +12,6 @@ import hashlib
 from harvest.archive.layout import sync_file
 from harvest.archive.provenance import new_activity
 from harvest.errors import HarvestError, MisfitError, StorageError, WashError
-from harvest.ledger import Run
 from harvest.model import Announcement, Capture, Coverage, Dataset, Download, Provider
 from harvest.pipeline.instance import Instance
 from harvest.pipeline.trouble import is_stuck
@@ -20,6 +19,7 @@ from harvest.pipeline.update.permission import writable
 from harvest.pipeline.update.updating import Written, harvest_now, written_of
 from sparql.errors import Conflict, UnreadableChange
 from sparql.rdf import NQUD
+from sparql.reports import RunReport
 
 _CONFLICT = MisfitError("").kind
 _UNREADABLE = WashError("").kind
@@ -66,7 +66,7 @@ def _filed(instance: Instance, name: str, data: bytes) -> Capture:
     return capture
 
 
-def _outcome(instance: Instance, provider: Provider, graph: str, run: Run | None) -> Written:
+def _outcome(instance: Instance, provider: Provider, graph: str, run: RunReport | None) -> Written:
     """What became of a change."""
     try:
         return written_of(instance, provider, graph, run)

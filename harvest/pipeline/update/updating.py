@@ -22,7 +22,7 @@ from pyoxigraph import NamedNode, Triple
 from harvest.archive.layout import HashName, digest_of, sync_file
 from harvest.archive.provenance import new_activity
 from harvest.errors import HarvestError, StoppedError, StorageError, WashCrash, WashTimeout
-from harvest.ledger import Run, RunFacts
+from harvest.ledger import RunFacts
 from harvest.model import Announcement, Capture, Dataset, Download, Finding, Outcome, Provider
 from harvest.pipeline.harvest.harvest import harvest
 from harvest.pipeline.instance import Instance
@@ -42,6 +42,7 @@ from sparql.errors import (
 )
 from sparql.protocol.update import Update
 from sparql.rdf import PROV
+from sparql.reports import RunReport
 from sparql.store.engine import address_in
 
 TRIPLES: Final = "application/n-triples"
@@ -135,7 +136,7 @@ def harvest_now(instance: Instance, announcement: Announcement, provider: Provid
         raise
 
 
-def written_of(instance: Instance, provider: Provider, graph: str, run: Run | None) -> Written:
+def written_of(instance: Instance, provider: Provider, graph: str, run: RunReport | None) -> Written:
     """What became of an update, by its run; HarvestError where it failed."""
     record = instance.ledger.provider(provider.name)
     assert record is not None
