@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-PYTEST_FLAGS ?= --numprocesses=4 --dist=loadfile
+PYTEST_FLAGS ?= --numprocesses=6 --dist=loadfile
 
 # The heart of each package, in a minute or so; `make test` runs all.
 FAST := tests/archive tests/catalog tests/discover tests/fetch tests/ledger tests/revise \

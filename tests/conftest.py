@@ -6,6 +6,7 @@ The last lines of a run name the Debian packages that tests lacked.
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import logging
 import os
@@ -43,6 +44,12 @@ ROOM_BYTES = 4 << 30
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Choose the cases of long matrices before pytest leaves out what is long."""
     mark_unsampled(items)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was imported and collected out of later collections of garbage, each of which would search it."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure() -> None:

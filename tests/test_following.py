@@ -234,6 +234,7 @@ def test_a_snapshot_that_is_not_that_of_the_origin_is_reported(
     assert [proof.what for proof in replica.instance.harvester.maintenance.prove_all() if not proof.holds]
 
 
+@pytest.mark.long
 def test_a_change_of_another_graph_is_refused(large: tuple[Publisher, Node, Callable[[int], list[str]]]) -> None:
     """Here the statement that goes is gone from the replica's own file."""
     origin, replica, lines = large
@@ -372,6 +373,7 @@ def chain(folder: Path, seed: int, rounds: int) -> None:
             each.instance.close()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_three_in_a_chain_that_are_killed_end_the_same(tmp_path: Path) -> None:
     """A short one; the long one below has other seeds and more rounds."""

@@ -259,6 +259,7 @@ def test_every_anchor_of_the_api_page_is_there(instance: Harvested) -> None:
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(there)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1000)
 def test_schemathesis_finds_nothing(instance: Harvested, tmp_path: Path) -> None:
     """Requests that the document allows and that it forbids, in every way that a tool can think of; some 20 s."""

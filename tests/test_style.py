@@ -60,6 +60,7 @@ def test_sound_code_is_no_breach(tmp_path: Path, name: str, text: str) -> None:
     assert _found(tmp_path, name, text) == []
 
 
+@pytest.mark.long
 def test_the_command_exits_by_what_it_found() -> None:
     """`make lint` stops on a breach; this tree has none."""
     done = subprocess.run([sys.executable, "-m", "tests.style"], cwd=style.ROOT, capture_output=True, text=True)

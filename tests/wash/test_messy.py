@@ -135,6 +135,7 @@ def test_the_first_problem_has_its_place(name: str) -> None:
     assert first.excerpt and first.excerpt in line
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", [name for name in MESSY if name != f"messy/{_BEES}"])
 def test_the_command_ends_with_the_right_code(name: str, tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def cut(text: str) -> str:
     return body + newline
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
 def test_a_table_ends_after_the_last_row_that_fits(front: Server, form: str, delimiter: str) -> None:
     """Whole rows, also where a value has line breaks, then the comment."""
@@ -64,6 +65,7 @@ def test_a_table_ends_after_the_last_row_that_fits(front: Server, form: str, del
         assert answer.headers["X-Cache"] == "miss"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
 def test_a_table_ends_before_it_has_too_many_bytes(front: Server, form: str, delimiter: str) -> None:
     """Also between rows."""
@@ -85,6 +87,7 @@ def test_a_graph_that_ends_in_a_comment_can_be_parsed(front: Server, form: str) 
     assert sum(1 for _ in pyoxigraph.parse(text.encode(), kind)) == ROWS
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", LINES)
 def test_a_graph_that_is_read_is_cut_by_bytes_alone(folder: Path, tmp_path: Path, form: str) -> None:
     """However many triples it has."""
@@ -115,6 +118,7 @@ def test_a_graph_whose_readers_see_no_comment_is_broken_off(front: Server, form:
         get(front, CONSTRUCT.replace("?a ?x ?b . ", ""), form)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", STATEMENTS)
 def test_a_graph_that_is_read_is_broken_off_too(folder: Path, tmp_path: Path, form: str) -> None:
