@@ -16,8 +16,9 @@ import shutil
 import threading
 from pathlib import Path
 
-from harvest.archive.layout import HashName, digest_of, find, place, sync_file, sync_folder, walk, walk_folder
+from harvest.archive.layout import HashName, digest_of, find, place, walk, walk_folder
 from harvest.archive.objects import PLACE, at, objects_of
+from harvest.archive.syncing import sync_file, sync_folder
 from harvest.errors import StorageError, UnknownName
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -55,9 +56,11 @@ class ContentStore:
         """
         marker, before = self.root / PLACE, objects_of(self.root)
         if url == (before.url if before else ""):
+            if before is not None:
+                before.sweep()
             return
         if url:
-            at(url).check()
+            at(url).begin(self.root)
         try:
             if before is not None:
                 for _ in walk(self.root):  # each is copied here

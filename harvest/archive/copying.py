@@ -10,7 +10,8 @@ from typing import Final
 from uuid import uuid4
 
 from harvest.archive.index import LENGTH, entry
-from harvest.archive.layout import HashName, place, sync_file, sync_folder, walk
+from harvest.archive.layout import HashName, place, walk
+from harvest.archive.syncing import sync_file, sync_folder
 from harvest.errors import StorageError
 
 _CHUNK: Final = 1 << 20

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from harvest.archive.layout import ALGORITHMS, HashName, find, named, place, sync_file, sync_folder
+from harvest.archive.layout import ALGORITHMS, HashName, find, named, place
 from harvest.archive.objects import objects_of
+from harvest.archive.syncing import sync_file, sync_folder
 from harvest.errors import StorageError
 from sparql.rdf import PAV
 

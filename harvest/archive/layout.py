@@ -12,7 +12,6 @@ Source: Preston, "blob store" and `KeyTo3LevelPath`, `KeyTo1LevelPath`; hash-arc
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -137,18 +136,3 @@ def digest_of(path: Path, algorithm: str = "sha256") -> tuple[str, int]:
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error}", url=str(path)) from error
     return found.hexdigest(), size
-
-
-def sync_file(path: Path) -> None:
-    """Make what was written to a file durable."""
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a rename durable. Source: fsync(2), on the entry in the containing directory."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -2,12 +2,12 @@
 An archive whose bytes are in object storage; the folder on disk has copies of those that were filed or read here.
 
     content/objects.json       {"version": 1, "url": "s3://bucket/prefix"}: where the archive of this folder is
-    s3://bucket/prefix/ab/cd/abcd...   bytes and index entries, named as in the folder
+    s3://bucket/prefix/ab/cd/abcd...          bytes and index entries, named as in the folder
+    s3://bucket/prefix/washed/TASK/ab/cd/...  what a worker without the data directory made, until it is taken
 
-What is filed is put there first and into the folder then, so what the folder has is never all there is. Credentials,
-region and endpoint are those of the AWS_* variables of the environment, and are in no file, error or line of the log.
+What is filed is put there first and into the folder then, so what the folder has is never all there is.
 
-Source: obstore, "put" and "S3Store"; Amazon S3, "conditional writes" (If-None-Match: *).
+Source: obstore, "put", "get_range" and "list".
 """
 
 from __future__ import annotations
@@ -15,54 +15,74 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import timedelta
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
+from harvest.archive.storage import PIECE, connected
 from harvest.errors import StorageError
 
 PLACE: Final = "objects.json"
-PIECE: Final = 8 << 20
-"""Bytes of one request: a part of a multipart upload, a range that is read."""
-
 _VERSION: Final = 1
-_CODE: Final = re.compile(r"<Code>(\w+)</Code>")
-_GIVEN: Final = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
-_TRIES: Final[Any] = {"max_retries": 2, "retry_timeout": timedelta(seconds=20)}
 
 
 class Objects:
     """
-    The objects of one archive.
+    The objects of one archive, or those below a folder of it.
 
     Attributes:
-        url: Where they are: `s3://bucket/prefix`, no slash at the end.
+        url: Where they are: `s3://bucket/prefix` or `file:///folder`, no slash at the end.
     """
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        # Only who has the setting pays for loading the library and its threads.
+    def __init__(self, url: str, folder: str = "") -> None:
+        self.url = f"{url}/{folder}" if folder else url
         import obstore
-        from obstore import exceptions
 
         self._library: Any = obstore
-        self._errors: Any = exceptions
-        self._store = self._connected()
+        self._storage = connected(url)
+        self._folder = folder
+
+    def begin(self, archive: Path) -> None:
+        """
+        Make ready what has no objects yet, for the archive in a folder.
+
+        Raises:
+            StorageError: The bucket or folder is missing, the credentials are refused, or the storage does not answer.
+        """
+        self._storage.begin(archive)
 
     def check(self) -> None:
         """
-        Ask for the first objects.
+        Ask whether the bucket or folder is there.
 
         Raises:
-            StorageError: The bucket is missing, the credentials are refused, or the storage does not answer.
+            StorageError: As `begin`.
         """
-        with self._explained():
-            next(iter(self._library.list(self._store, chunk_size=1)), None)
+        self._storage.check()
+
+    def sweep(self) -> None:
+        """
+        Remove what a crash left half written.
+
+        Raises:
+            StorageError: It cannot be removed.
+        """
+        self._storage.sweep()
+
+    def clear(self) -> int:
+        """
+        Remove all objects, whatever their names; returns how many.
+
+        Raises:
+            StorageError: The storage does not remove them.
+        """
+        with self._storage.explained():
+            pages = self._library.list(self._storage.store, prefix=self._folder or None)
+            found = [str(each["path"]) for page in pages for each in page]
+            if found:
+                self._library.delete(self._storage.store, found)
+        return len(found)
 
     def size(self, digest: str) -> int | None:
         """
@@ -71,11 +91,11 @@ class Objects:
         Raises:
             StorageError: The storage does not say.
         """
-        with self._explained():
+        with self._storage.explained():
             try:
-                return int(self._library.head(self._store, key(digest))["size"])
+                return int(self._library.head(self._storage.store, self._key(digest))["size"])
             except FileNotFoundError as error:
-                self._bucket_is_there(error)
+                self._storage.is_there(error)
                 return None
 
     def put(self, digest: str, path: Path, *, anew: bool = False) -> None:
@@ -89,13 +109,12 @@ class Objects:
             StorageError: It cannot be put there.
         """
         length = path.stat().st_size
-        if length <= PIECE and not anew and self._created(digest, path.read_bytes()):
+        if length <= PIECE and not anew and self._storage.put(self._key(digest), path.read_bytes(), create=True):
             return
         if anew or self.size(digest) != length:
-            with self._explained():
-                self._library.put(self._store, key(digest), path, mode="overwrite", chunk_size=PIECE, max_concurrency=2)
+            self._storage.put(self._key(digest), path, create=False)
             if (found := self.size(digest)) != length:
-                raise StorageError(f"{self.url} has {found} bytes of {key(digest)} after {length} were put there")
+                raise StorageError(f"{self.url} has {found} bytes of {self._key(digest)} after {length} were put there")
 
     def put_entry(self, digest: str, value: bytes) -> bytes:
         """
@@ -104,7 +123,8 @@ class Objects:
         Raises:
             StorageError: It cannot be put there.
         """
-        return value if self._created(digest, value) else b"".join(self.pieces(digest) or ())
+        created = self._storage.put(self._key(digest), value, create=True)
+        return value if created else b"".join(self.pieces(digest) or ())
 
     def fetch(self, digest: str, target: Path, incoming: Path) -> bool:
         """
@@ -127,7 +147,7 @@ class Objects:
             target.parent.mkdir(parents=True, exist_ok=True)
             temporary.replace(target)
         except OSError as error:
-            raise StorageError(f"{self.url}/{key(digest)} cannot be copied to {target}: {error}") from error
+            raise StorageError(f"{self.url}/{self._key(digest)} cannot be copied to {target}: {error}") from error
         finally:
             temporary.unlink(missing_ok=True)
         return True
@@ -160,74 +180,30 @@ class Objects:
         Raises:
             StorageError: It cannot be removed.
         """
-        with self._explained():
+        with self._storage.explained():
             try:
-                self._library.delete(self._store, key(digest))
+                self._library.delete(self._storage.store, self._key(digest))
             except FileNotFoundError as error:
-                self._bucket_is_there(error)
+                self._storage.is_there(error)
 
     def names(self) -> Iterator[str]:
         """The digests of all objects, in order; objects with other names are passed over."""
-        with self._explained():
-            for page in self._library.list(self._store, chunk_size=1000):
+        with self._storage.explained():
+            for page in self._library.list(self._storage.store, prefix=self._folder or None, chunk_size=1000):
                 for found in sorted(str(each["path"]) for each in page):
                     digest = found.rpartition("/")[2]
-                    if found == key(digest):
+                    if found == self._key(digest):
                         yield digest
 
     def _ranges(self, digest: str, size: int) -> Iterator[bytes]:
         for start in range(0, size, PIECE):
-            with self._explained():
-                piece = self._library.get_range(self._store, key(digest), start=start, length=min(PIECE, size - start))
+            with self._storage.explained():
+                length = min(PIECE, size - start)
+                piece = self._library.get_range(self._storage.store, self._key(digest), start=start, length=length)
             yield bytes(piece)
 
-    def _created(self, digest: str, data: bytes) -> bool:
-        with self._explained():
-            try:
-                self._library.put(self._store, key(digest), data, mode="create")
-            except self._errors.AlreadyExistsError:
-                return False
-        return True
-
-    def _connected(self) -> Any:
-        from obstore.store import S3Store
-
-        bucket, _, prefix = self.url.removeprefix("s3://").partition("/")
-        if not any(name in os.environ for name in _GIVEN):
-            raise StorageError(f"no credentials for {self.url}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-        plain = os.environ.get("AWS_ENDPOINT_URL", os.environ.get("AWS_ENDPOINT", "")).startswith("http://")
-        options: Any = {"connect_timeout": "10s", "timeout": "300s", "allow_http": plain}
-        with self._explained():
-            return S3Store(bucket, prefix=prefix or None, client_options=options, retry_config=_TRIES)
-
-    def _bucket_is_there(self, error: FileNotFoundError) -> None:
-        """HEAD says of a missing bucket and of a missing object the same, so the bucket is asked for."""
-        if _CODE.search(str(error)) is None:
-            self.check()
-        elif "NoSuchBucket" in str(error):
-            raise error
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Every error of the library as a StorageError, without what the storage wrote: it may repeat the key."""
-        try:
-            yield
-        except (self._errors.BaseError, FileNotFoundError) as error:
-            match = _CODE.search(str(error))
-            code = match[1] if match else ""
-            raise StorageError(f"{self.url} {self._reason(error, code)}", url=self.url) from None
-
-    def _reason(self, error: Exception, code: str) -> str:
-        refused = (self._errors.PermissionDeniedError, self._errors.UnauthenticatedError)
-        if isinstance(error, refused) or code in ("InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied"):
-            return (
-                f"refuses the credentials ({code or type(error).__name__}); see to AWS_ACCESS_KEY_ID, "
-                "AWS_SECRET_ACCESS_KEY and what they may do"
-            )
-        if code == "NoSuchBucket" or isinstance(error, FileNotFoundError):
-            return "is in a bucket that does not exist; make it, or see to the setting `content`"
-        why = code or type(error).__name__
-        return f"cannot be used ({why}): the storage is away or failed; what waits is tried again"
+    def _key(self, digest: str) -> str:
+        return f"{self._folder}/{key(digest)}" if self._folder else key(digest)
 
 
 def key(digest: str) -> str:
@@ -254,7 +230,6 @@ def objects_of(root: Path) -> Objects | None:
         raise StorageError(f"{place} does not say where the archive is: {error}", url=str(place)) from error
 
 
-@lru_cache(maxsize=8)
-def at(url: str) -> Objects:
-    """The objects at a URL; each process connects once."""
-    return Objects(url)
+def at(url: str, folder: str = "") -> Objects:
+    """The objects at a URL, or below a folder there; each process connects once."""
+    return Objects(url, folder)

@@ -232,7 +232,7 @@ class Settings:
         resource_dumps: Whether each feed has its dataset as a ResourceSync resource dump, too.
         warc: Whether each exchange with a provider is written to WARC files, too.
         schedule: Seconds between runs.
-        content: Where the archive's bytes are: `s3://bucket/prefix`, or empty for the data directory alone.
+        content: Where the archive's bytes are: `s3://bucket/prefix`, `file:///folder`; empty: the data directory.
         store: The engine that is the triple store; None for the embedded one.
         write: How a version is written to the store: `auto`, `delta` or `subjects`.
         workers: Who washes: `local` for this machine, or `dask://host:port` of a scheduler.

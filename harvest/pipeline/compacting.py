@@ -18,8 +18,9 @@ from pathlib import Path
 
 import structlog
 
-from harvest.archive.layout import digest_of, sync_folder
+from harvest.archive.layout import digest_of
 from harvest.archive.provenance import facts_of, new_activity
+from harvest.archive.syncing import sync_folder
 from harvest.errors import DamageError, UnknownName
 from harvest.ledger import ProviderRecord
 from harvest.ledger.compacting import compact as compact_rows

@@ -17,8 +17,8 @@ from typing import Final
 import structlog
 from pyoxigraph import Triple
 
-from harvest.archive.layout import sync_file
 from harvest.archive.provenance import facts_of, new_activity
+from harvest.archive.syncing import sync_file
 from harvest.errors import FetchError, HarvestError, RobotsError, StatusError, StorageError
 from harvest.fetch.client import Client, Fetched
 from harvest.fetch.download import NOTHING_KNOWN, download_all

@@ -17,8 +17,8 @@ from typing import Final
 
 import structlog
 
-from harvest.archive.layout import sync_folder
 from harvest.archive.provenance import facts_of, new_activity
+from harvest.archive.syncing import sync_folder
 from harvest.config.following import write_registry
 from harvest.errors import DamageError, HarvestError, MismatchError
 from harvest.ledger import ProviderRecord, VersionRecord

@@ -25,8 +25,8 @@ from typing import Final
 
 import structlog
 
-from harvest.archive.layout import sync_folder
 from harvest.archive.provenance import facts_of
+from harvest.archive.syncing import sync_folder
 from harvest.ledger import VersionRecord
 from harvest.model import RULES, Announcement, Delta, Document, Finding, Snapshot
 from harvest.pipeline.commits import Commit, change_digest, statements, used

@@ -18,8 +18,9 @@ from typing import Any
 from pyoxigraph import Triple
 
 from harvest.archive.index import Index
-from harvest.archive.layout import find, sync_folder
+from harvest.archive.layout import find
 from harvest.archive.statements import statements
+from harvest.archive.syncing import sync_folder
 from harvest.errors import StorageError, UnknownName
 from harvest.ledger import VersionRecord
 from harvest.ledger.restoring import restore_versions

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 
-from harvest.archive.layout import sync_file
 from harvest.archive.provenance import new_activity
+from harvest.archive.syncing import sync_file
 from harvest.errors import HarvestError, MisfitError, StorageError, WashError
 from harvest.model import Announcement, Capture, Coverage, Dataset, Download, Provider
 from harvest.pipeline.instance import Instance

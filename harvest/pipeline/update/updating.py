@@ -19,8 +19,9 @@ from typing import Final
 
 from pyoxigraph import NamedNode, Triple
 
-from harvest.archive.layout import HashName, digest_of, sync_file
+from harvest.archive.layout import HashName, digest_of
 from harvest.archive.provenance import new_activity
+from harvest.archive.syncing import sync_file
 from harvest.errors import HarvestError, StoppedError, StorageError, WashCrash, WashTimeout
 from harvest.ledger import RunFacts
 from harvest.model import Announcement, Capture, Dataset, Download, Finding, Outcome, Provider

@@ -22,9 +22,9 @@ from typing import Any, Final, TypeVar, cast
 from uuid import uuid4
 
 from harvest.archive.content import ContentStore
-from harvest.errors import ClusterError, HarvestError, SettingsError, StoppedError, WashCrash
+from harvest.errors import ClusterError, HarvestError, SettingsError, StoppedError, StorageError, WashCrash
 from harvest.model import Status
-from harvest.pipeline.workers.exchange import exchange
+from harvest.pipeline.workers.exchange import clear, exchange
 from harvest.pipeline.workers.local import LocalWorkers
 from harvest.pipeline.workers.task import Answer, RemoteTask, Task, placed, portable, run
 from harvest.wash import process
@@ -69,6 +69,7 @@ class Cluster:
         self._client: Any = None
         self._executor: Executor | None = None
         self._guard = threading.Lock()
+        self._cleared = False
         self._heard: dict[str, queue.SimpleQueue[Progress]] = {}
 
     def call(self, task: Task[T], bounds: process.Bounds, room: Path) -> T:
@@ -76,11 +77,20 @@ class Cluster:
         given = portable(task, self._content)
         if given is None:
             return LocalWorkers().call(task, bounds, room)
+        with self._guard:
+            if not self._cleared:
+                clear(self._content)
+                self._cleared = True
         shared = exchange(self._content, room)
-        answer = self._answered(RemoteTask(given, bounds.timeout_s, shared), bounds)
-        if answer.progress is not None:
-            bounds.on_report(answer.progress)
-        return placed(answer, shared)
+        try:
+            answer = self._answered(RemoteTask(given, bounds.timeout_s, shared), bounds)
+            if answer.progress is not None:
+                bounds.on_report(answer.progress)
+            return placed(answer, shared)
+        except HarvestError:
+            with suppress(StorageError):
+                shared.discard()
+            raise
 
     def width(self, bounds: process.Bounds) -> int:
         """As `Workers` has it: the threads of all workers."""

@@ -6,12 +6,16 @@ import shutil
 import socket
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from harvest.archive.content import ContentStore
 from harvest.archive.layout import digest_of
 from harvest.archive.objects import at, objects_of
 from harvest.errors import StorageError, UnknownName
 from harvest.model import Document, Snapshot
+
+WASHED: Final = "washed"
+"""Folder of the object storage with what workers leave there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,8 @@ class Exchange:
 
     @property
     def _left(self) -> str:
-        """Where results are in the object storage; the folder of a task has a name of its own."""
-        return f"{self.objects}/washed/{'-'.join(self.results.parts[-3:-1])}"
+        """The folder of results in the object storage; that of a task has a name of its own."""
+        return f"{WASHED}/{'-'.join(self.results.parts[-3:-1])}"
 
     def archive(self, folder: Path) -> ContentStore:
         """
@@ -45,6 +49,7 @@ class Exchange:
         """
         if self.results.is_dir() or not self.objects:
             return ContentStore(self.content)
+        at(self.objects).check()  # a share that is not mounted here is no place to begin anew
         content = ContentStore(folder / "fetched")
         content.prepare()
         content.locate(self.objects)
@@ -60,7 +65,7 @@ class Exchange:
         if self.results.is_dir() or not self.objects:
             shutil.move(snapshot.path, self.results / snapshot.digest)
         else:
-            at(self._left).put(snapshot.digest, snapshot.path)
+            at(self.objects, self._left).put(snapshot.digest, snapshot.path)
         return Path(snapshot.digest)
 
     def take(self, snapshot: Snapshot) -> Path:
@@ -72,12 +77,33 @@ class Exchange:
         """
         path = self.results / snapshot.digest
         if not path.exists() and self.objects:
-            left = at(self._left)
+            left = at(self.objects, self._left)
             left.fetch(snapshot.digest, path, self.results)
             left.remove(snapshot.digest)
         if not path.exists() or digest_of(path)[0] != snapshot.digest:
             raise StorageError(f"{path}, which a worker wrote, is gone or has another SHA-256 here", url=str(path))
         return path
+
+    def discard(self) -> None:
+        """
+        Remove what workers left in the object storage for this task.
+
+        Raises:
+            StorageError: The object storage cannot be used.
+        """
+        if self.objects:
+            at(self.objects, self._left).clear()
+
+
+def clear(content: ContentStore) -> None:
+    """
+    Remove what workers left in the object storage for an instance that ended before it took it.
+
+    Raises:
+        StorageError: The object storage cannot be used.
+    """
+    if (objects := objects_of(content.root)) is not None:
+        at(objects.url, WASHED).clear()
 
 
 def exchange(content: ContentStore, room: Path) -> Exchange:
