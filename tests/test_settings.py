@@ -303,6 +303,14 @@ def test_sections_may_be_commented_out(file: Path) -> None:
     assert load(file, "http:\n  # parallel: 8\nguard: ~\n") == load(file, "# nothing\n")
 
 
+def test_an_address_of_copies_that_are_nowhere_is_refused(file: Path) -> None:
+    """Nobody would be led there."""
+    with pytest.raises(SettingsError, match="exports_storage names none"):
+        load(file, "exports_url: https://cdn.example/harvest/\n")
+    both = load(file, "exports_url: https://cdn.example/harvest/\nexports_storage: s3://bucket/x/\n")
+    assert (both.exports_url, both.exports_storage) == ("https://cdn.example/harvest", "s3://bucket/x")
+
+
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     """Defaults in its place would start another instance than was meant."""
     with pytest.raises(SettingsError, match="cannot be read: No such file"):

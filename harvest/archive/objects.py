@@ -180,11 +180,7 @@ class Objects:
         Raises:
             StorageError: It cannot be removed.
         """
-        with self._storage.explained():
-            try:
-                self._library.delete(self._storage.store, self._key(digest))
-            except FileNotFoundError as error:
-                self._storage.is_there(error)
+        self._storage.remove(self._key(digest))
 
     def names(self) -> Iterator[str]:
         """The digests of all objects, in order; objects with other names are passed over."""

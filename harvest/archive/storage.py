@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -75,6 +75,22 @@ class Storage(Protocol):
             StorageError: It cannot be written.
         """
 
+    def remove(self, name: str) -> None:
+        """
+        Remove one object for good, if it is there.
+
+        Raises:
+            StorageError: It cannot be removed.
+        """
+
+    def link(self, name: str, seconds: float) -> str | None:
+        """
+        An address where anyone may read an object for so long; None where the storage gives none.
+
+        Raises:
+            StorageError: It cannot be made.
+        """
+
     def is_there(self, error: FileNotFoundError) -> None:
         """
         After an object was not found: make sure that it is not the whole place that is gone.
@@ -129,6 +145,16 @@ class Bucket:
             except self._errors.AlreadyExistsError:
                 return False
         return True
+
+    def remove(self, name: str) -> None:
+        """As `Storage` has it."""
+        with self.explained():
+            self._library.delete(self.store, name)
+
+    def link(self, name: str, seconds: float) -> str | None:
+        """As `Storage` has it: signed with the key, without asking the storage."""
+        with self.explained():
+            return str(self._library.sign(self.store, "GET", name, timedelta(seconds=seconds)))
 
     def is_there(self, error: FileNotFoundError) -> None:
         """As `Storage` has it: HEAD says of a missing bucket and of a missing object the same."""
@@ -193,8 +219,7 @@ class Folder:
             ours, theirs = archive.resolve(), self._root.resolve()
             if ours.is_relative_to(theirs) or theirs.is_relative_to(ours):
                 raise StorageError(
-                    f"{self.url} has to be another folder than {archive}, which is for copies; leave the setting "
-                    "`content` empty to have the archive there alone",
+                    f"{self.url} has to be apart from {archive}, which has the files of this machine",
                     url=self.url,
                 )
             if not self._root.is_dir():
@@ -235,6 +260,15 @@ class Folder:
         finally:
             (self._root / temporary).unlink(missing_ok=True)
         return True
+
+    def remove(self, name: str) -> None:
+        """As `Storage` has it."""
+        with self.explained(), suppress(FileNotFoundError):
+            self._library.delete(self.store, name)
+
+    def link(self, name: str, seconds: float) -> str | None:
+        """As `Storage` has it."""
+        return None
 
     def is_there(self, error: FileNotFoundError) -> None:
         """As `Storage` has it."""

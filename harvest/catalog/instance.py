@@ -14,6 +14,7 @@ from tempfile import mkdtemp
 from harvest.archive.content import ContentStore
 from harvest.archive.layout import digest_of
 from harvest.catalog.change_files import ChangeFiles, damage_raised
+from harvest.catalog.export_copies import ExportAddresses
 from harvest.catalog.filesets import ingest_report, ingests
 from harvest.catalog.providers import marked, provider_report, provider_reports, summaries
 from harvest.catalog.queue import queue_report
@@ -83,6 +84,7 @@ class InstanceCatalog:
         self._apart = apart
         self._clock = clock
         self.exports_dir = settings.exports_dir
+        self.export_address = ExportAddresses(settings)
         self.resourcesync_dir = settings.layout.resourcesync
         self._ledger = Ledger(Database(settings.layout.ledger, read_only=True))
         self._roster: Roster | None = None

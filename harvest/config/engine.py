@@ -64,15 +64,13 @@ def engine(node: yaml.Node) -> EngineSettings | None:
     return EngineSettings(**found)
 
 
-def content(node: yaml.Node) -> str:
-    """Where the archive's bytes are; empty for the data directory alone."""
+def object_storage(node: yaml.Node) -> str:
+    """The address of a bucket or folder for objects, or empty."""
     address = text(node).rstrip("/")
     is_bucket = re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._/-]*)?", address)
     is_folder = re.fullmatch(r"file://(/[^/\s?#]+)+", address) and not {".", ".."} & set(address.split("/"))
     if address and not (is_bucket or is_folder):
-        raise Unusable(
-            "must be s3://bucket/prefix without credentials, file:///folder, or empty for the data directory"
-        )
+        raise Unusable("must be s3://bucket/prefix without credentials, file:///folder, or empty")
     return address
 
 

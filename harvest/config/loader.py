@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import yaml
 
-from harvest.config.engine import content, engine, workers
+from harvest.config.engine import engine, object_storage, workers
 from harvest.config.following import adopted
 from harvest.config.mappings import features, platform_hosts, tokens
 from harvest.config.nearest import nearest, unknown
@@ -119,13 +119,15 @@ READERS: Final[Mapping[str, Callable[[yaml.Node], Any]]] = {
     "write_back": boolean,
     "data_dir": _path,
     "exports_dir": _path,
+    "exports_storage": object_storage,
+    "exports_url": optional(_base_url),
     "scratch_dir": optional(_path),
     "resource_dumps": boolean,
     "warc": boolean,
     "schedule.update": duration(1, _YEAR),
     "schedule.export": duration(1, _YEAR),
     "schedule.status": duration(1, _YEAR),
-    "content": content,
+    "content": object_storage,
     "store": engine,
     "write": one_of("auto", "delta", "subjects"),
     "workers": workers,
@@ -216,7 +218,10 @@ def load_settings(path: Path | None, environ: Mapping[str, str]) -> Settings:
     if findings := places.fatal + variables.fatal:
         first = findings[0]
         raise SettingsError(joined(findings), url=first.url, line=first.line, column=first.column)
-    return adopted(_settings(values, file))
+    settings = _settings(values, file)
+    if settings.exports_url and not settings.exports_storage:
+        raise SettingsError("exports_url says where copies of the exports are read, and exports_storage names none")
+    return adopted(settings)
 
 
 def variable(key: str) -> str:

@@ -228,6 +228,8 @@ class Settings:
         write_back: Whether the registry's `modified` is rewritten after a harvest.
         data_dir: Everything that must be kept.
         exports_dir: N-Quads downloads.
+        exports_storage: Where copies of them are: `s3://bucket/prefix` or `file:///folder`; empty: nowhere else.
+        exports_url: The address that readers of these copies are led to; empty: signed ones of the bucket.
         scratch_dir: Temporary files and remembered results of the web front; None has them in `data_dir`.
         resource_dumps: Whether each feed has its dataset as a ResourceSync resource dump, too.
         warc: Whether each exchange with a provider is written to WARC files, too.
@@ -257,6 +259,8 @@ class Settings:
     write_back: bool = True
     data_dir: Path = Path("var")
     exports_dir: Path = Path("exports")
+    exports_storage: str = ""
+    exports_url: str = ""
     scratch_dir: Path | None = None
     resource_dumps: bool = False
     warc: bool = False

@@ -13,6 +13,7 @@ import structlog
 from harvest.errors import HarvestError, UnknownName
 from harvest.ledger import Waiting
 from harvest.model import Announcement, Finding, Outcome, Provider
+from harvest.pipeline.copying_exports import copy_exports
 from harvest.pipeline.download_queue import DownloadQueue
 from harvest.pipeline.exporting import export
 from harvest.pipeline.filesets import others
@@ -257,8 +258,10 @@ class Harvester:
             forget(instance, name)
 
     def export(self) -> list[str]:
-        """Bring the exports to the current versions; returns the names of the files that were rewritten."""
-        return export(self.instance, self._alone)
+        """Bring exports and copies of them to the current versions; returns the names of the files rewritten."""
+        done = export(self.instance, self._alone)
+        copy_exports(self.instance)
+        return done
 
     def prove(self, name: str) -> list[Proof]:
         """

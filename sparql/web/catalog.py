@@ -41,6 +41,9 @@ class Catalog(Protocol):
     def exports_dir(self) -> Path:
         """The folder of downloads."""
 
+    def export_address(self, file: str, sha256: str) -> str | None:
+        """Where else readers find the export with this digest, or None."""
+
     @property
     def resourcesync_dir(self) -> Path:
         """The folder of the documents of ResourceSync."""

@@ -88,9 +88,20 @@ def export(file: str) -> Response:
         abort(404, f"There is no export {file!r}; /exports/ lists them.")
     response = send(opened, _TYPES[path.suffix])
     digest = _digest(path, opened)
-    if digest is not None:
-        response.headers["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(digest)).decode()}:"
+    if digest is None:
+        return response
+    response.headers["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(digest)).decode()}:"
+    if request.method == "GET" and response.status_code < 300:
+        address = context().catalog.export_address(file, digest)
+        if address is not None:
+            response.close()
+            return _elsewhere(address)
     return response
+
+
+def _elsewhere(address: str) -> Response:
+    """Lead to a copy; the address may be good for a while only."""
+    return Response(status=307, headers={"Location": address, "Cache-Control": "no-store"})
 
 
 @downloads.get("/.well-known/void")

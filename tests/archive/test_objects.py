@@ -187,7 +187,7 @@ def test_a_folder_that_is_missing_is_not_made(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
     for inside in (tmp_path / "a", tmp_path / "a" / "objects", tmp_path):
         inside.mkdir(exist_ok=True)
-        with pytest.raises(StorageError, match="has to be another folder than"):
+        with pytest.raises(StorageError, match="has to be apart from"):
             located(tmp_path / "a", f"file://{inside}")
 
 

@@ -53,6 +53,9 @@ class FolderCatalog:
         self.exports_dir = folder / "exports"
         self.resourcesync_dir = folder / "resourcesync"
 
+    def export_address(self, file: str, sha256: str) -> str | None:
+        return None
+
     def providers(self) -> list[ProviderReport]:
         return list(self._read()["providers"])
 
