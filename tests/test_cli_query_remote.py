@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from harvest.cli.main import main
 from harvest.cli.remote import LONGEST_GET, kind_of
 from sparql.errors import ForbiddenError, RequestError, SparqlError
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from tests.clients.instance import PREFIXES, front, skies
 from tests.fetch.server import WAIT_S, Answer, Request, Server, broken, reply
 from tests.web.instance import Server as Front

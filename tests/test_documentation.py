@@ -18,10 +18,10 @@ import harvest.errors
 import sparql.errors
 from harvest.cli.main import main
 from harvest.config.settings import Settings
-from sparql.query.limits import QueryLimits
 from sparql.web.app import create_pages
 from sparql.web.catalog import Catalog, Site
 from sparql.web.site import Context
+from sparql.worker.limits import QueryLimits
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(ROOT.glob("docs/**/*.md"))]

@@ -19,11 +19,11 @@ import pytest
 import requests
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
-from sparql.query.limits import QueryLimits
 from sparql.web import endpoint, entities, graphs, openapi
 from sparql.web.app import create_pages
 from sparql.web.catalog import Catalog, Site
 from sparql.web.site import Context
+from sparql.worker.limits import QueryLimits
 from tests.debian import require
 from tests.harvested import Harvested, harvested
 

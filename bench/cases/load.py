@@ -24,7 +24,7 @@ from bench.machine import others, usage
 from bench.provider import Provider, provider
 from bench.served import Served, serving
 from bench.table import Row, Target
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 
 CLIENTS = 32
 WAYS = {

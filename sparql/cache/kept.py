@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final, Protocol, Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from sparql.cache.cache import CacheEntry, Draft
 from sparql.errors import SparqlError, StoreError
@@ -21,32 +21,8 @@ CHUNK: Final = 1 << 18
 """Bytes that are read or written at once."""
 
 
-class Result(Protocol):
-    """
-    The result of one query, from wherever it comes.
-
-    Attributes: as those of `sparql.query.answer.QueryAnswer`.
-    """
-
-    generation: int
-    form: ResultFormat
-    whole: bytes | None
-    volatile: bool
-    remembered: bool
-    cut: SparqlError | None
-
-    def __aiter__(self) -> Self:
-        """Itself."""
-
-    async def __anext__(self) -> bytes:
-        """The next bytes of a result that is not whole."""
-
-    def close(self) -> None:
-        """Let go of what it holds."""
-
-
 class Remembered:
-    """A result of an earlier request, whole or an entry of the cache; its attributes are those of `Result`."""
+    """A result of an earlier request, whole or an entry of the cache; its attributes are those of `QueryAnswer`."""
 
     def __init__(
         self, generation: int, form: ResultFormat, body: bytes | CacheEntry, thread: ThreadPoolExecutor | None = None
@@ -97,7 +73,7 @@ def remembered(edition: str, entry: CacheEntry, thread: ThreadPoolExecutor) -> R
 
 class Recorded:
     """
-    A long result that is written to the cache while it passes; its attributes are those of `Result`.
+    A long result that is written to the cache while it passes; its attributes are those of `QueryAnswer`.
 
     Args:
         answer: Where it comes from.
@@ -169,6 +145,10 @@ class Recorded:
     def _drop(self) -> None:
         if self._draft is not None:
             self._draft.drop()
+
+
+Result = QueryAnswer | Remembered | Recorded
+"""The result of one query, from wherever it comes."""
 
 
 def in_thread(thread: ThreadPoolExecutor, function: Callable[[], T]) -> asyncio.Future[T]:

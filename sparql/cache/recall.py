@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyoxigraph
 
@@ -24,9 +24,9 @@ from sparql.protocol.results import FORMATS
 from sparql.protocol.syntax import may_be_volatile
 from sparql.query.answer import QueryAnswer
 from sparql.query.federation import Pools
-from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.ticket import Ticket
+from sparql.worker.limits import QueryLimits
 
 
 class Asked(NamedTuple):
@@ -46,32 +46,8 @@ FlightKey = tuple[str, str, float]
 """Edition, key and time limit: what equal queries have in common."""
 Outcome = Remembered | SparqlError | None
 """The answer to a query, why there is none, or None when the answer is long."""
-
-
-class Flight:
-    """
-    A query that runs, and those who wait for it; most have nobody.
-
-    Attributes:
-        landed: Whether it has its outcome.
-    """
-
-    def __init__(self) -> None:
-        self.landed = False
-        self.outcome: Outcome = None
-        self._landing: asyncio.Future[None] | None = None
-
-    def land(self, outcome: Outcome) -> None:
-        """Wake all who wait."""
-        self.landed, self.outcome = True, outcome
-        if self._landing is not None:
-            self._landing.set_result(None)
-
-    def wait(self) -> asyncio.Future[None]:
-        """Done when it has landed; one for all, never to be cancelled."""
-        if self._landing is None:
-            self._landing = asyncio.get_running_loop().create_future()
-        return self._landing
+Flight = asyncio.Future[Outcome]
+"""A query that runs: done when it has its outcome, for those who wait for it; most have nobody."""
 
 
 class Recall:
@@ -162,7 +138,7 @@ class Recall:
         return await self._lead(cache, asked, place, ticket)
 
     async def _lead(self, cache: Cache, asked: Asked, place: FlightKey, ticket: Ticket) -> Result:
-        flight = self.flights[place] = Flight()
+        flight = self.flights[place] = asyncio.get_running_loop().create_future()
         outcome: Outcome = ClientGone("The client went away.")
         kept = None
         try:
@@ -176,7 +152,7 @@ class Recall:
             outcome = error
             raise
         finally:
-            flight.land(outcome)
+            flight.set_result(outcome)
             if kept is None:
                 del self.flights[place]
             else:  # Until the entry is there, the flight stands for it.
@@ -184,16 +160,17 @@ class Recall:
         return self._recorded(cache, asked, answer)
 
     async def _join(self, flight: Flight, patience_s: float, ticket: Ticket) -> Outcome:
-        if not flight.landed:
+        if not flight.done():
             gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             ticket.leave = lambda _: None if gone.done() else gone.set_result(None)
             ticket.slow()
-            await asyncio.wait({flight.wait(), gone}, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+            waiting: set[asyncio.Future[Any]] = {flight, gone}
+            await asyncio.wait(waiting, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
         if ticket.reason is not None:
             raise ticket.reason
-        if not flight.landed:
+        if not flight.done():
             raise QueryTimeout(f"The same query, asked by another client, was not answered within {patience_s:g} s.")
-        return flight.outcome
+        return flight.result()
 
     def _recorded(self, cache: Cache, asked: Asked, answer: QueryAnswer) -> Result:
         """The answer, which is kept if that is worth while: at once if it is whole, else while it passes."""

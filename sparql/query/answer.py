@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Protocol, Self
 
 import sparql.errors
 from sparql.errors import QueryCrash, SparqlError
 from sparql.protocol.results import FORMATS, ResultFormat
-from sparql.query.ticket import First
 from sparql.worker.frames import HEAD, FrameKind
+
+
+class AnswerRest(Protocol):
+    """What follows the first frame of an answer in chunks."""
+
+    async def read(self) -> tuple[int, bytes]:
+        """
+        The kind and payload of the next frame.
+
+        Raises:
+            SparqlError: There is none, and why.
+        """
+
+    def abandon(self) -> None:
+        """End the query: nobody wants more of its answer."""
 
 
 class QueryAnswer:
@@ -17,6 +31,11 @@ class QueryAnswer:
 
     One that raises gave a part only; whoever passes it on must not let the part look whole. One that is not read to its
     end has to be closed, which ends the query.
+
+    Args:
+        payload: What its first frame carries, a head and maybe all of it.
+        since: Monotonic time at which a worker got the query.
+        rest: What follows the first frame; None when that was all.
 
     Attributes:
         generation: Of the store that answered.
@@ -28,14 +47,14 @@ class QueryAnswer:
         whole: All of it, when it is small; None when it comes in chunks.
     """
 
-    def __init__(self, first: First) -> None:
-        self.generation, place, self.volatile = HEAD.unpack_from(first.payload)
+    def __init__(self, payload: bytes, since: float, rest: AnswerRest | None) -> None:
+        self.generation, place, self.volatile = HEAD.unpack_from(payload)
         self.remembered = False
         self.cut: SparqlError | None = None
         self.form: ResultFormat = FORMATS[place]
-        self.since = first.since
-        self.whole = first.payload[HEAD.size :] if first.kind == FrameKind.WHOLE else None
-        self._rest = None if first.kind == FrameKind.WHOLE else first.rest
+        self.since = since
+        self.whole = payload[HEAD.size :] if rest is None else None
+        self._rest = rest
 
     def __aiter__(self) -> Self:
         return self

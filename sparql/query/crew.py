@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from sparql.errors import QueryCrash
-from sparql.query.limits import QueryLimits
 from sparql.query.process import Events, WorkerProcess
 from sparql.query.state import WorkerState
 from sparql.worker.child import ForkServer
-from sparql.worker.worker import Options
+from sparql.worker.limits import QueryLimits
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +36,7 @@ class Crew:
 
     def __init__(self, root: Path, limits: QueryLimits, base_iri: str, events: Events) -> None:
         self._limits = limits
-        self._options = _options(root, limits, base_iri)
+        self._given = root, limits, base_iri
         self._server: ForkServer | None = None
         self._events = events
         self._again = 0.0
@@ -128,21 +127,8 @@ class Crew:
             if self._server is not None and self._server.is_over():
                 self._server.close()
                 self._server = None
-            self._server = self._server or ForkServer(self._options)
+            self._server = self._server or ForkServer(*self._given)
             self.workers.append(WorkerProcess(self._server.start(), self._events, generation))
         except OSError as error:
             log.error("No query worker could be started: %s", error)
             self._again = time.monotonic() + AGAIN_S
-
-
-def _options(root: Path, limits: QueryLimits, base_iri: str) -> Options:
-    return Options(
-        root=str(root),
-        base_iri=base_iri,
-        max_rows=limits.max_rows,
-        max_bytes=limits.max_bytes,
-        union=limits.union_default_graph,
-        service=limits.service,
-        own=limits.own_graphs,
-        listed=limits.listed_graphs,
-    )

@@ -14,9 +14,9 @@ from typing import Final
 
 from sparql.protocol.request import QueryRequest
 from sparql.query.answer import QueryAnswer
-from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.ticket import Ticket
+from sparql.worker.limits import QueryLimits
 
 AT_ONCE: Final = 2
 """Workers with the network; mostly they wait for other endpoints."""

@@ -17,10 +17,10 @@ from typing import Final
 
 from sparql.errors import Overloaded, QueryCrash, QueryMemory, QueryTimeout, SparqlError
 from sparql.protocol.syntax import gist
-from sparql.query.limits import QueryLimits
 from sparql.query.process import WorkerProcess
 from sparql.query.state import WorkerState
 from sparql.query.ticket import QueryPlace
+from sparql.worker.limits import QueryLimits
 
 MEASURE_S: Final = 0.01
 """How often memory is looked at."""

@@ -17,16 +17,16 @@ from typing import Final
 from sparql.errors import ClientGone, Overloaded
 from sparql.protocol.request import QueryRequest
 from sparql.protocol.results import FORMATS
-from sparql.query.answer import QueryAnswer, read_failure
+from sparql.query.answer import QueryAnswer
 from sparql.query.crew import Crew
 from sparql.query.fair import FairQueue
 from sparql.query.lanes import SLOW_S, Lanes
-from sparql.query.limits import QueryLimits
 from sparql.query.process import Events, WorkerProcess
 from sparql.query.state import WorkerState
 from sparql.query.ticket import QueryPlace, Ticket
 from sparql.store.generations import Generations
-from sparql.worker.frames import FrameKind, QueryJob
+from sparql.worker.frames import QueryJob
+from sparql.worker.limits import QueryLimits
 
 BUSY_TICK_S: Final = 0.005
 IDLE_TICK_S: Final = 1.0
@@ -89,13 +89,10 @@ class Pool:
             raise ticket.reason
         place = self._place(request, ticket)
         try:
-            first = await place.first
+            return await place.first
         except asyncio.CancelledError:
             ticket.leave(ClientGone("The client went away."))
             raise
-        if first.kind == FrameKind.FAIL:
-            raise read_failure(first.payload)
-        return QueryAnswer(first)
 
     def _place(self, request: QueryRequest, ticket: Ticket) -> QueryPlace:
         """A place at a worker, or in a queue."""

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from sparql.errors import ClientGone, QueryCrash, SparqlError
+from sparql.query.answer import QueryAnswer, read_failure
 from sparql.query.state import AFTER, BUSY, WorkerState
-from sparql.query.ticket import First, QueryPlace
+from sparql.query.ticket import QueryPlace
 from sparql.worker.channel import Channel, Frame
 from sparql.worker.child import Child
 from sparql.worker.frames import HEAD, STARTED, FrameKind, frame
@@ -248,19 +249,24 @@ class WorkerProcess:
             self.since, self.new_bytes = time.monotonic(), self.memory()
             self._events.ready(self)
         elif kind != FrameKind.READY:
-            if kind != FrameKind.FAIL:
-                self.generation, _, _ = HEAD.unpack_from(payload)
-            self._begin_answer(place, First(kind, payload, self.since, self))
+            self._begin_answer(place, kind, payload)
 
-    def _begin_answer(self, place: QueryPlace | None, first: First) -> None:
-        if first.kind == FrameKind.HEAD and self.waits():
+    def _begin_answer(self, place: QueryPlace | None, kind: int, payload: bytes) -> None:
+        since = self.since
+        if kind != FrameKind.FAIL:
+            self.generation, _, _ = HEAD.unpack_from(payload)
+        if kind == FrameKind.HEAD and self.waits():
             self._channel.hold()  # From here on frames are read when the client has read.
-        elif first.kind == FrameKind.HEAD:
+        elif kind == FrameKind.HEAD:
             self.abandon()
         else:
             self._events.done(self)
-        if place is not None and not place.first.done():
-            place.first.set_result(first)
+        if place is None or place.first.done():
+            return
+        if kind == FrameKind.FAIL:
+            place.leave(read_failure(payload))
+        else:
+            place.first.set_result(QueryAnswer(payload, since, self if kind == FrameKind.HEAD else None))
 
     def _ended(self) -> SparqlError:
         self.end(QueryCrash("The query brought its worker down."))

@@ -1,13 +1,13 @@
-"""A query on its way to a worker, and the beginning of its answer."""
+"""A query on its way to a worker."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
 from sparql.errors import SparqlError
+from sparql.query.answer import QueryAnswer
 
 OWN = ""
 """The client of queries that the instance's own pages ask."""
@@ -39,38 +39,6 @@ class Ticket:
         """Nothing has begun: `reason` is looked at when it does."""
 
 
-class AnswerRest(Protocol):
-    """What follows the first frame of an answer in chunks."""
-
-    async def read(self) -> tuple[int, bytes]:
-        """
-        The kind and payload of the next frame.
-
-        Raises:
-            SparqlError: There is none, and why.
-        """
-
-    def abandon(self) -> None:
-        """End the query: nobody wants more of its answer."""
-
-
-class First(NamedTuple):
-    """
-    The first frame of an answer.
-
-    Attributes:
-        kind: WHOLE, HEAD or FAIL.
-        payload: What the frame carries.
-        since: Monotonic time at which the worker got the query.
-        rest: What follows HEAD.
-    """
-
-    kind: int
-    payload: bytes
-    since: float
-    rest: AnswerRest
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryPlace:
     """
@@ -92,7 +60,7 @@ class QueryPlace:
     wall_s: float
     asked: str
     since: float
-    first: asyncio.Future[First]
+    first: asyncio.Future[QueryAnswer]
 
     def leave(self, reason: SparqlError) -> None:
         """Give the query up."""

@@ -15,7 +15,6 @@ from sparql.cache.recall import Recall
 from sparql.errors import DamagedData
 from sparql.protocol.results import quality
 from sparql.query.federation import Pools
-from sparql.query.limits import QueryLimits
 from sparql.reports import iso
 from sparql.web.address import Addresses
 from sparql.web.api import api
@@ -41,6 +40,7 @@ from sparql.web.runs import runs, step_name
 from sparql.web.site import HTML, JSON, Context, put_context
 from sparql.web.updating import Updating
 from sparql.web.versions import versions
+from sparql.worker.limits import QueryLimits
 
 __all__ = ["Application", "QueryLimits", "create_app"]
 

@@ -18,8 +18,8 @@ from sparql.cache.recall import Recall
 from sparql.errors import Overloaded, QueryTimeout, StoreError, TooLarge
 from sparql.protocol.request import QueryRequest
 from sparql.protocol.results import JSON, Choice
-from sparql.query.limits import QueryLimits
 from sparql.query.ticket import Ticket
+from sparql.worker.limits import QueryLimits
 
 LARGEST: Final = 32 << 20
 """Bytes of the largest result that a page is made of; pages ask for no more than they show."""

@@ -12,10 +12,10 @@ from flask import Response, abort, current_app, make_response, render_template, 
 
 from sparql.errors import StoreError
 from sparql.protocol.results import quality
-from sparql.query.limits import QueryLimits
 from sparql.reports import ProviderReport, to_json
 from sparql.web.catalog import Catalog, Site
 from sparql.web.vocabulary import Vocabulary
+from sparql.worker.limits import QueryLimits
 
 HTML: Final = "text/html"
 JSON: Final = "application/json"

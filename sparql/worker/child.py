@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from sparql.worker.forkserver import MOVE, ORDER, START
-from sparql.worker.worker import Options
+from sparql.worker.limits import QueryLimits
 
 log = logging.getLogger(__name__)
 
@@ -49,12 +49,12 @@ class ForkServer:
         OSError: It cannot be started.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, root: Path, limits: QueryLimits, base_iri: str) -> None:
         path = os.pathsep.join(filter(None, (_PACKAGES, os.environ.get("PYTHONPATH"))))
         self._connection, theirs = socket.socketpair()
         self._connection.settimeout(NAME_S)
         with theirs:
-            given = [str(theirs.fileno()), str(os.getpid()), json.dumps(asdict(options))]
+            given = [str(theirs.fileno()), str(os.getpid()), str(root), base_iri, json.dumps(asdict(limits))]
             self._process = subprocess.Popen(
                 [sys.executable, *COMMAND, *given],
                 pass_fds=[theirs.fileno()],

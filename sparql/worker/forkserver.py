@@ -29,8 +29,9 @@ from typing import Final
 from sparql.errors import StoreError
 from sparql.log import log_to_stderr
 from sparql.worker import sandbox
+from sparql.worker.limits import QueryLimits
 from sparql.worker.reader import GenerationReader
-from sparql.worker.worker import Options, run
+from sparql.worker.worker import run
 
 log = logging.getLogger(__name__)
 
@@ -79,13 +80,12 @@ def _fork() -> int:
         return -(error.errno or 1)
 
 
-def main(descriptor: int, parent: int, argument: str) -> None:
-    """Serve the front, by its process id and a descriptor; workers get the options that a JSON text gives."""
+def main(descriptor: int, parent: int, root: Path, base_iri: str, limits: QueryLimits) -> None:
+    """Serve the front, by its process id and a descriptor; the rest is as `sparql.query.crew.Crew` has it."""
     log_to_stderr()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sandbox.die_with_parent(parent)
-    options = Options(**json.loads(argument))
-    reader = GenerationReader(Path(options.root), options.own, options.listed)
+    reader = GenerationReader(root, limits.own_graphs, limits.listed_graphs)
     gc.collect()
     gc.freeze()  # The collector would write to what all workers share.
     here = os.getpid()
@@ -93,7 +93,7 @@ def main(descriptor: int, parent: int, argument: str) -> None:
     if connection is not None:
         try:
             sandbox.die_with_parent(here)
-            run(connection, options, reader)
+            run(connection, base_iri, limits, reader)
         finally:
             if sys.exc_info()[0] is not None:  # Nobody else says it.
                 log.critical("A query worker ended", exc_info=True)
@@ -101,4 +101,5 @@ def main(descriptor: int, parent: int, argument: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    _, ours, front, folder, base, given = sys.argv
+    main(int(ours), int(front), Path(folder), base, QueryLimits(**json.loads(given)))

@@ -13,8 +13,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import IO, Any, Final, cast
 
 import pyoxigraph
@@ -37,6 +36,7 @@ from sparql.store.view import EngineView
 from sparql.worker import sandbox
 from sparql.worker.counting import RowCounter
 from sparql.worker.frames import HEAD, STARTED, FrameKind, QueryJob, failure, frame, read_frames
+from sparql.worker.limits import QueryLimits
 from sparql.worker.reader import GenerationReader
 from sparql.worker.sink import ResultBounds, ResultSink, cutting, limited
 
@@ -56,40 +56,23 @@ WARM_UP: Final = "SELECT * { ?s ?p ?o } LIMIT 200"
 QueryResult = QuerySolutions | QueryBoolean | QueryTriples | Iterator[Triple]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """
-    What a worker is given when it starts.
-
-    Attributes:
-        root: Folder of the store's generations.
-        base_iri: What relative IRIs in queries are resolved against.
-        max_rows: Rows or triples of one result.
-        max_bytes: Bytes of one result.
-        union: Whether the default graph is the union of graphs.
-        service: Endpoints that SERVICE may ask; with one, the worker keeps the network.
-        own: What the names of graphs begin with that are not in the union.
-        listed: Up to how many other graphs there are when they are not.
-    """
-
-    root: str
-    base_iri: str
-    max_rows: int
-    max_bytes: int
-    union: bool
-    service: Sequence[str] = ()
-    own: Sequence[str] = ()
-    listed: int = 0
-
-
 class Worker:
-    """Answers the frames of one front, from a reader that may have a generation open already."""
+    """
+    Answers the frames of one front.
 
-    def __init__(self, connection: socket.socket, options: Options, reader: GenerationReader) -> None:
+    Args:
+        connection: To the front.
+        base_iri: What relative IRIs in queries are resolved against.
+        limits: What a query may use.
+        reader: May have a generation open already.
+    """
+
+    def __init__(self, connection: socket.socket, base_iri: str, limits: QueryLimits, reader: GenerationReader) -> None:
         self._connection = connection
-        self._options = options
+        self._base_iri = base_iri
+        self._limits = limits
         self._reader = reader
-        self._grammar = Grammar(options.base_iri, options.service)
+        self._grammar = Grammar(base_iri, limits.service)
         self._frames = read_frames(connection)
         self._thread = 0
         self._lowered = False
@@ -178,7 +161,7 @@ class Worker:
         result = self._evaluate(store, job)
         place = _chosen(not isinstance(result, (QuerySolutions, QueryBoolean)), job)
         volatile = self._grammar.is_volatile(job.text)
-        sink = self._sink(place, job.head, self._options.max_rows, volatile)
+        sink = self._sink(place, job.head, self._limits.max_rows, volatile)
         try:
             _write(result, sink, FORMATS[place])
         except SyntaxError as error:  # of the answer of an engine
@@ -191,7 +174,7 @@ class Worker:
         Source: SPARQL 1.1 Protocol, section 2.1.4. The store's union switch would win over a FROM clause.
         """
         # The parser takes as long for the base as for a whole point lookup.
-        base_iri = self._options.base_iri if may_be_relative(job.text) else None
+        base_iri = self._base_iri if may_be_relative(job.text) else None
         if job.default_graphs or job.named_graphs:
             return store.query(
                 job.text,
@@ -199,7 +182,7 @@ class Worker:
                 default_graph=[NamedNode(graph) for graph in job.default_graphs],
                 named_graphs=[NamedNode(graph) for graph in job.named_graphs],
             )
-        union = self._options.union and not self._grammar.names_dataset(job.text)
+        union = self._limits.union_default_graph and not self._grammar.names_dataset(job.text)
         if union and (listed := self._reader.listed) is not None:
             return store.query(job.text, base_iri=base_iri, default_graph=listed)
         return store.query(job.text, base_iri=base_iri, use_default_graph_as_union=union)
@@ -220,10 +203,10 @@ class Worker:
         _write_triples(triples, self._sink(place, job.head, rows=sys.maxsize), FORMATS[place])
 
     def _sink(self, place: int, head_only: bool, rows: int, volatile: bool = False) -> ResultSink:
-        options, writer = self._options, FORMATS[place].writer
+        writer = FORMATS[place].writer
         head = HEAD.pack(self._reader.number, place, volatile)
         counted = isinstance(writer, QueryResultsFormat) or writer in LINES
-        bounds = ResultBounds(rows, options.max_bytes, head_only)
+        bounds = ResultBounds(rows, self._limits.max_bytes, head_only)
         return ResultSink(self._connection, head, bounds, RowCounter(writer) if counted else None)
 
 
@@ -261,11 +244,11 @@ def _chosen(is_graph: bool, job: QueryJob) -> int:
     return place
 
 
-def run(connection: socket.socket, options: Options, reader: GenerationReader) -> None:
-    """Be a worker, until the front goes that has the other end of the socket pair."""
+def run(connection: socket.socket, base_iri: str, limits: QueryLimits, reader: GenerationReader) -> None:
+    """Be a worker until the front goes; one that may ask other endpoints keeps the network."""
     sandbox.name_process(NAME)
     sandbox.offer_to_oom_killer()
-    if not options.service and not reader.asks_engine():
+    if not limits.service and not reader.asks_engine():
         sandbox.close_network()
     with contextlib.suppress(ConnectionError):  # The front is gone.
-        Worker(connection, options, reader).serve()
+        Worker(connection, base_iri, limits, reader).serve()

@@ -8,10 +8,10 @@ from urllib.parse import quote
 import requests
 from werkzeug.routing import Map
 
-from sparql.query.limits import QueryLimits
 from sparql.web.app import create_pages
 from sparql.web.catalog import Catalog, Site
 from sparql.web.site import Context
+from sparql.worker.limits import QueryLimits
 from tests.browser.instance import HARVESTED, SHIP
 
 QUERY: Final = "SELECT ?ship ?name ?built WHERE { ?ship a <http://fleet.example/terms#Ship> ; "

@@ -14,8 +14,8 @@ from playwright.sync_api import Locator, Page, Request, Route, expect
 from pyoxigraph import Literal, NamedNode, Quad
 
 from harvest.config.settings import Settings
-from sparql.query.limits import QueryLimits
 from sparql.rdf import XSD
+from sparql.worker.limits import QueryLimits
 from tests.browser.conftest import Watch
 from tests.browser.test_accessibility import judged, prepare
 from tests.processes import seconds_of

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from sparql.query.limits import QueryLimits
 from sparql.web.app import create_pages
 from sparql.web.catalog import Site
 from sparql.web.site import Context
+from sparql.worker.limits import QueryLimits
 from tests.catalog.rich import BASE, SHA256, rich
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from tests.clients.instance import distances, everything, front
 from tests.clients.programs import Node
 from tests.web.instance import Server

@@ -10,7 +10,7 @@ from typing import Final
 import requests
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad
 
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import BASE, SeedCatalog, items
 from tests.web.instance import Server, serve
 from tests.web.records import file_records

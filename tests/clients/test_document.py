@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from tests.clients.instance import front, skies
 from tests.clients.programs import Node, run
 from tests.web.instance import Server

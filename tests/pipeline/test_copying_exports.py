@@ -19,10 +19,10 @@ from flask.testing import FlaskClient
 from harvest.catalog.export_copies import COPIES
 from harvest.catalog.instance import InstanceCatalog
 from harvest.errors import StorageError
-from sparql.query.limits import QueryLimits
 from sparql.web.app import create_pages
 from sparql.web.catalog import Site
 from sparql.web.site import Context
+from sparql.worker.limits import QueryLimits
 from tests.objects import ObjectFolder, ObjectServer, serving
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_semantics import A1, A2, B1, outcomes, release

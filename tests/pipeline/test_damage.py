@@ -20,11 +20,11 @@ from harvest.pipeline.rebuild.prove import Proof
 from harvest.publish import exports
 from harvest.publish.description import ExportEntry
 from harvest.service.orders import execute
-from sparql.query.limits import QueryLimits
 from sparql.reports import to_json
 from sparql.web.app import create_pages
 from sparql.web.catalog import Site
 from sparql.web.site import Context
+from sparql.worker.limits import QueryLimits
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_crash import published
 from tests.pipeline.test_semantics import release

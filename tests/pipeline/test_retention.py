@@ -19,10 +19,10 @@ from harvest.config.settings import KeepSettings
 from harvest.ledger import Ledger
 from harvest.model import Capture, Download
 from harvest.pipeline import Retention
-from sparql.query.limits import QueryLimits
 from sparql.web.app import create_pages
 from sparql.web.catalog import Site
 from sparql.web.site import Context
+from sparql.worker.limits import QueryLimits
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_metadata import ask
 from tests.pipeline.test_semantics import A1, B1, release

@@ -13,11 +13,11 @@ import pytest
 
 from sparql.errors import ClientGone, QueryTimeout, SparqlError
 from sparql.query.crew import ALONE_S
-from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.process import AHEAD, AHEAD_S, TELLING_S, WorkerProcess
 from sparql.query.state import WorkerState
 from sparql.query.ticket import Ticket
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import BASE, SeedCatalog, items
 from tests.query.test_pool import ENDLESS, LONG, csv, request, running, text, ticket, until, whole
 

@@ -26,9 +26,9 @@ from sparql.errors import ClientGone, QueryTimeout, StoreError
 from sparql.protocol.request import QueryRequest
 from sparql.protocol.syntax import Grammar
 from sparql.query.answer import QueryAnswer
-from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.ticket import Ticket
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import BASE, SeedCatalog, items
 from tests.query.test_pool import BASE_IRI, request, running, ticket, until
 

@@ -12,7 +12,7 @@ from harvest.config.settings import QuerySettings
 from sparql.protocol.dataset import listed_graphs
 from sparql.protocol.request import QueryRequest
 from sparql.protocol.results import choose
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import BASE, LABEL, SeedCatalog, graph, items
 from tests.query.test_pool import running, text
 

@@ -11,10 +11,10 @@ import pyoxigraph
 import pytest
 
 from sparql.errors import EngineLost, ForbiddenError, RequestError, UnknownGraph
-from sparql.query.limits import QueryLimits
 from sparql.store.engine import Engine
 from sparql.store.generations import Generations
 from sparql.store.remote import RemoteStore
+from sparql.worker.limits import QueryLimits
 from tests.engines import ENGINES, EngineServer, serving
 from tests.query.stores import BASE, SeedCatalog, item, items
 from tests.query.test_pool import error, request, running, text, ticket

@@ -11,7 +11,7 @@ import pytest
 from sparql.errors import ForbiddenError, SparqlError
 from sparql.protocol.syntax import Grammar
 from sparql.query.federation import Pools
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from tests.elsewhere import Elsewhere, answering
 from tests.query.stores import SeedCatalog, items
 from tests.query.test_pool import BASE_IRI, request, ticket, whole

@@ -13,10 +13,10 @@ import pytest
 from sparql.errors import QueryCrash
 from sparql.query import crew
 from sparql.query.crew import CROWD
-from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.state import WorkerState
 from sparql.worker import child
+from sparql.worker.limits import QueryLimits
 from sparql.worker.worker import NAME
 from tests.processes import command_of, descendants, is_running, name_of, parent_of, stop
 from tests.query.stores import SeedCatalog, items

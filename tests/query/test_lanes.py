@@ -17,12 +17,12 @@ from pyoxigraph import QueryResultsFormat
 from sparql.errors import ClientGone, Overloaded, QueryTimeout, SparqlError
 from sparql.query import lanes
 from sparql.query.lanes import LongQueries
-from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.state import AFTER, BUSY, WorkerState
 from sparql.query.ticket import Ticket
 from sparql.worker.counting import RowCounter
 from sparql.worker.frames import CHUNK_BYTES, HEAD
+from sparql.worker.limits import QueryLimits
 from sparql.worker.sink import FIRST_BYTES, FIRST_S, ResultBounds, ResultSink
 from sparql.worker.worker import LOWEST
 from tests.processes import stop

@@ -29,10 +29,10 @@ from sparql.errors import (
 )
 from sparql.protocol.request import HttpRequest, QueryRequest, read_request
 from sparql.query.answer import QueryAnswer
-from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.query.state import WorkerState
 from sparql.query.ticket import Ticket
+from sparql.worker.limits import QueryLimits
 from tests.processes import is_running, seconds_of
 from tests.query.stores import BASE, SeedCatalog, items
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import requests
 
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import SeedCatalog
 from tests.w3c.manifests import Case, Graph, quads_of
 from tests.web.instance import Server, serve

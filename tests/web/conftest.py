@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import SeedCatalog, items
 from tests.web.instance import Server, export, serve
 from tests.web.records import RECORDS, file_records

@@ -17,7 +17,6 @@ from typing import Any
 
 import requests
 
-from sparql.query.limits import QueryLimits
 from sparql.reports import (
     DocumentPage,
     IngestReport,
@@ -38,6 +37,7 @@ from sparql.reports import (
 )
 from sparql.web.app import Application, create_app
 from sparql.web.catalog import Site
+from sparql.worker.limits import QueryLimits
 from tests.ports import free_port
 from tests.web.records import statistics_of
 

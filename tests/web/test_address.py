@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sparql.query.limits import QueryLimits
 from sparql.web.address import Addresses
 from sparql.web.app import create_app
 from sparql.web.catalog import Site
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import SeedCatalog, items
 from tests.web.instance import FolderCatalog
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 import requests
 
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from sparql.worker.worker import NAME
 from tests.processes import descendants, name_of, seconds_of
 from tests.query.stores import SeedCatalog, items

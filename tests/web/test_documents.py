@@ -16,10 +16,10 @@ from harvest.config.settings import Settings
 from harvest.ledger import Clean, Ledger, Reading
 from harvest.model import Capture, Content, Hop, Part, Problem, Snapshot, Status
 from harvest.model.seeds import entry_hash, seed_hash
-from sparql.query.limits import QueryLimits
 from sparql.web.app import create_pages
 from sparql.web.catalog import Site
 from sparql.web.site import Context
+from sparql.worker.limits import QueryLimits
 from tests.ledger.samples import NOW, later, ledger
 
 BASE = "http://h.example"

@@ -11,9 +11,9 @@ import pytest
 import requests
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 
-from sparql.query.limits import QueryLimits
 from sparql.rdf import FOAF, RDF, RDFS, XSD
 from sparql.web.terms import Label, best, shorten
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import BASE, SeedCatalog
 from tests.web.instance import Server, serve
 from tests.web.records import ENDED, file_records, provider, version

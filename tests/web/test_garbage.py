@@ -14,12 +14,12 @@ import pytest
 from sparql.cache.cache import Cache
 from sparql.cache.edition import Editions
 from sparql.cache.recall import Recall
-from sparql.query.limits import QueryLimits
 from sparql.web.address import Addresses
 from sparql.web.client import Message
 from sparql.web.endpoint import PATH, Endpoint
 from sparql.web.gateway import Gateway
 from sparql.web.updating import Updating
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import SeedCatalog, items
 from tests.query.test_pool import running
 

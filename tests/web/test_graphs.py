@@ -10,9 +10,9 @@ import pytest
 import requests
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 
-from sparql.query.limits import QueryLimits
 from sparql.web.catalog import Site
 from sparql.web.graphs import _prefix
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import BASE, LABEL, SeedCatalog, item, items
 from tests.web.instance import Server, serve
 from tests.web.test_breaking import the_worker, workers

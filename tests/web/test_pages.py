@@ -9,8 +9,8 @@ from urllib.parse import urljoin
 import pytest
 import requests
 
-from sparql.query.limits import QueryLimits
 from sparql.reports import to_json
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import SeedCatalog, items
 from tests.web.instance import Server, serve
 from tests.web.records import RECORDS, SHA256

@@ -18,8 +18,8 @@ from pyoxigraph import NamedNode, QuerySolutions, RdfFormat, Store
 from bench.data import Recipe, write
 from harvest.model import Statistics
 from harvest.publish.provenance import ProviderFacts, n_quads
-from sparql.query.limits import QueryLimits
 from sparql.web.examples import LARGEST, parse_example, read_examples
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import SeedCatalog, items
 from tests.realdata import realdata
 from tests.web.instance import Server, serve

@@ -19,7 +19,6 @@ from harvest.model.seeds import seed_hash
 from sparql.cache.edition import Editions
 from sparql.cache.recall import Recall
 from sparql.errors import ClientGone, Overloaded, QueryTimeout, SparqlError, StoreError
-from sparql.query.limits import QueryLimits
 from sparql.query.pool import Pool
 from sparql.rdf import RDFS
 from sparql.web import questions
@@ -30,6 +29,7 @@ from sparql.web.graphs import Graphs
 from sparql.web.questions import Ask, Budget, Questions
 from sparql.web.site import Context
 from sparql.web.terms import valid
+from sparql.worker.limits import QueryLimits
 from tests.ledger.samples import NOW, later, ledger
 from tests.query.stores import SeedCatalog, items
 

@@ -12,7 +12,7 @@ import requests
 
 from sparql.cache.edition import Editions
 from sparql.cache.recent import BOUND, LARGEST, Recent, Reply
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import SeedCatalog, items
 from tests.web.instance import Server, serve
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import SeedCatalog, items
 from tests.web.instance import Server, serve
 from tests.web.test_breaking import send, until

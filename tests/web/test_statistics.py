@@ -9,11 +9,11 @@ from flask.testing import FlaskClient
 from pyoxigraph import RdfFormat, Store
 
 from sparql.protocol.description import SD
-from sparql.query.limits import QueryLimits
 from sparql.rdf import VOID
 from sparql.web.app import create_pages
 from sparql.web.catalog import Site
 from sparql.web.site import Context
+from sparql.worker.limits import QueryLimits
 from tests.web.instance import FolderCatalog
 from tests.web.records import file_records, provider
 

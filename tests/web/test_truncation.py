@@ -12,7 +12,7 @@ import pytest
 import requests
 from pyoxigraph import RdfFormat
 
-from sparql.query.limits import QueryLimits
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import SeedCatalog, items
 from tests.web.instance import Server, serve
 

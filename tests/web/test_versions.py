@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
-from sparql.query.limits import QueryLimits
 from sparql.rdf import GENID
 from sparql.web import changes, sections
 from sparql.web.changes import LINES, SUBJECTS, ChangePage, Row, paired
 from sparql.web.sections import Section, added_part, grouped, named_first, rank, removed_part
 from sparql.web.terms import Value, value
+from sparql.worker.limits import QueryLimits
 from tests.query.stores import BASE, SeedCatalog, items
 from tests.web.instance import Server, serve
 from tests.web.records import ENDED, RUN, file_records, provider, version

@@ -15,10 +15,10 @@ from harvest.catalog.providers import SCHEDULE, Schedule
 from harvest.config.settings import Settings
 from harvest.ledger import Database, Ledger, RunFacts
 from harvest.model import Announcement, Dataset, Finding, Outcome
-from sparql.query.limits import QueryLimits
 from sparql.web.app import create_pages
 from sparql.web.catalog import Site
 from sparql.web.site import Context
+from sparql.worker.limits import QueryLimits
 from tests.ledger.samples import NOW, later, version
 
 BASE = "http://h.example"
