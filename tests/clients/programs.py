@@ -15,7 +15,7 @@ from tests.debian import require
 
 HERE = Path(__file__).parent
 PACKAGES = HERE.parent / "node" / "node_modules"
-TIMEOUT_S = 100
+TIMEOUT_S = 240
 
 
 def run(*words: str | Path, package: str) -> subprocess.CompletedProcess[str]:
@@ -36,7 +36,7 @@ def _run(words: list[str | Path], environ: dict[str, str] | None = None) -> subp
 
 def curl(*words: str | Path) -> str:
     """What curl printed; it must succeed."""
-    done = run("curl", "--silent", "--show-error", "--max-time", "30", *words, package="curl")
+    done = run("curl", "--silent", "--show-error", "--max-time", "240", *words, package="curl")
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -538,6 +538,7 @@ def test_a_failure_is_that_of_all_who_wait_for_it(shelf: SeedCatalog, tmp_path: 
     asyncio.run(run())
 
 
+@pytest.mark.timeout(1000)
 def test_who_waits_goes_on_when_the_first_goes_away(shelf: SeedCatalog, tmp_path: Path) -> None:
     """Another one asks in its place; and who waits may go away too."""
 

@@ -104,7 +104,7 @@ def test_a_fork_server_that_hangs_is_replaced(shelf: SeedCatalog, monkeypatch: p
     monkeypatch.setattr(child, "CLOSE_S", 0.2)
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, start_s=2)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, start_s=2, wait_s=240)) as pool:
             (worker,) = pids(pool)
             server = parent_of(worker)
             stop(server)

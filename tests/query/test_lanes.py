@@ -103,7 +103,7 @@ def test_the_limit_is_on_processor_time(shelf: SeedCatalog) -> None:
     """It is on what a query takes, not on what others take from it."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, wait_s=60, timeout_s=0.5)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, wait_s=240, timeout_s=0.5)) as pool:
             (worker,) = pool.workers
             task = asyncio.create_task(ended(pool, ENDLESS, Ticket(lambda: None)))
             await until(lambda: worker.busy)

@@ -298,7 +298,9 @@ def test_a_result_that_grows_too_long_raises_on_its_way(shelf: SeedCatalog) -> N
     """A part must not pass for the whole."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, max_rows=20_000)) as pool:
+        async with running(
+            shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240, max_rows=20_000)
+        ) as pool:
             answer = await pool.ask(request(LONG), ticket())
             assert answer.whole is None
             assert type(await error(whole(answer))) is TooLarge
@@ -414,7 +416,7 @@ def test_a_worker_that_breaks_down_is_replaced(shelf: SeedCatalog) -> None:
     """The query that it had is lost, no other."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             (before,) = pids(pool)
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), ticket())))
             await until(lambda: 0.2 < seconds_of(before) < float("inf"))
@@ -445,7 +447,7 @@ def test_a_new_generation_is_read_by_the_next_query_and_no_running_one(tmp_path:
     async def test() -> None:
         shelf = SeedCatalog(tmp_path)
         first = shelf.add(items(3000, "a"))
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             assert pool.served() == 1
             answer = await pool.ask(
                 request("SELECT ?s ?x { ?s ?p ?o . VALUES ?x { 1 2 3 4 5 6 7 8 9 } }", "text/csv"), ticket()
