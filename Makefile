@@ -28,8 +28,10 @@ NPM := PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --no-audit --no-f
 PAGE := sparql/web/static/yasgui/made.json
 # A client of event streams, which only its own tests use.
 STREAMS := $(VENV)/.ldes-client
-# An engine from Maven Central, for `make test-engines` alone.
+# Engines from Maven Central, for `make test-engines` alone.
 FUSEKI := $(VENV)/.engines/jena-fuseki-server-5.5.0.jar
+RDF4J := $(VENV)/.engines/rdf4j-http-server-5.0.3.war
+JETTY := $(VENV)/.engines/jetty-runner-9.4.57.v20241219.jar
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
@@ -69,10 +71,12 @@ test-fast: $(VENV)/.dev $(PAGE)  ## Set up, then run the heart of the tests, in 
 test-long: test-machine $(VENV)/.dev $(PAGE) $(STREAMS)  ## Set up, then run the tests that take minutes.
 	$(BIN)/python -m pytest -m long
 
-test-engines: $(VENV)/.dev $(PAGE) $(FUSEKI)  ## Run the tests of the store against each engine; needs Java and Maven, and has Virtuoso where it is installed.
-	HARVEST_ENGINES="oxigraph fuseki $$(command -v virtuoso-t > /dev/null && echo virtuoso)" HARVEST_FUSEKI="$(abspath $(FUSEKI))" \
+test-engines: $(VENV)/.dev $(PAGE) $(FUSEKI) $(RDF4J) $(JETTY)  ## Run the tests of the store against each engine; needs Java and Maven, and has Virtuoso where it is installed.
+	HARVEST_ENGINES="oxigraph fuseki rdf4j $$(command -v virtuoso-t > /dev/null && echo virtuoso)" \
+	HARVEST_FUSEKI="$(abspath $(FUSEKI))" HARVEST_RDF4J="$(abspath $(JETTY)):$(abspath $(RDF4J))" \
 	$(BIN)/python -m pytest tests/pipeline/test_engine_store.py
-	HARVEST_ENGINES="oxigraph fuseki" HARVEST_FUSEKI="$(abspath $(FUSEKI))" \
+	HARVEST_ENGINES="oxigraph fuseki rdf4j" \
+	HARVEST_FUSEKI="$(abspath $(FUSEKI))" HARVEST_RDF4J="$(abspath $(JETTY)):$(abspath $(RDF4J))" \
 	$(BIN)/python -m pytest tests/pipeline/test_drift.py tests/query/test_engine_view.py \
 		tests/test_web_apart_stores.py tests/test_deploy.py
 
@@ -148,6 +152,12 @@ $(STREAMS): tests/node/ldes-client/package.json tests/node/ldes-client/package-l
 
 $(FUSEKI):
 	mvn --quiet dependency:copy -Dartifact=org.apache.jena:jena-fuseki-server:5.5.0 -DoutputDirectory=$(dir $@)
+
+$(RDF4J):
+	mvn --quiet dependency:copy -Dartifact=org.eclipse.rdf4j:rdf4j-http-server:5.0.3:war -DoutputDirectory=$(dir $@)
+
+$(JETTY):
+	mvn --quiet dependency:copy -Dartifact=org.eclipse.jetty:jetty-runner:9.4.57.v20241219 -DoutputDirectory=$(dir $@)
 
 $(PAGE): hatch_build.py sparql/web/assets/package.json sparql/web/assets/package-lock.json $(VENV)/.runtime
 	$(BIN)/python hatch_build.py

@@ -1,8 +1,8 @@
 """
 Engines on loopback, for tests of the store on an engine.
 
-`make test` has Oxigraph's server, from PyPI. `make test-engines` names more in HARVEST_ENGINES, and where Fuseki is in
-HARVEST_FUSEKI.
+`make test` has Oxigraph's server, from PyPI. `make test-engines` names more in HARVEST_ENGINES, where Fuseki is in
+HARVEST_FUSEKI, and where Jetty and RDF4J's server are in HARVEST_RDF4J, with a colon between.
 """
 
 from __future__ import annotations
@@ -50,16 +50,19 @@ class EngineServer:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
+        self._run(f"{self.address.query}?query=ASK%20%7B%7D")
+
+    def _run(self, url: str) -> None:
         with (self._folder.parent / f"{self._folder.name}.log").open("ab") as log:
             self._process = subprocess.Popen(self.command(), stdout=log, stderr=log, cwd=self._folder)
         until = time.monotonic() + STARTED_S
         while time.monotonic() < until:
             try:
-                with urllib.request.urlopen(f"{self.address.query}?query=ASK%20%7B%7D", timeout=STARTED_S):
+                with urllib.request.urlopen(url, timeout=STARTED_S):
                     return
             except urllib.error.URLError:
                 time.sleep(0.05)
-        raise TimeoutError(f"{self.address.query} does not answer")
+        raise TimeoutError(f"{url} does not answer")
 
     def kill(self) -> None:
         """End it as a power cut would."""
@@ -81,6 +84,45 @@ class Fuseki(EngineServer):
         """What starts it."""
         jar, port = os.environ["HARVEST_FUSEKI"], str(self.port)
         return ["java", "-Xmx1g", "-jar", jar, "--port", port, "--localhost", "--update", "--tdb2", "--loc", ".", "/ds"]
+
+
+REPOSITORY = """
+@prefix config: <tag:rdf4j.org,2023:config/> .
+[] a config:Repository ; config:rep.id "harvest" ; config:rep.impl [
+    config:rep.type "openrdf:SailRepository" ; config:sail.impl [
+        config:sail.type "openrdf:NativeStore" ; config:native.tripleIndexes "spoc,posc,cspo" ] ] .
+"""
+
+
+class RDF4J(EngineServer):
+    """Eclipse RDF4J's server with a native store, in Jetty."""
+
+    @property
+    def address(self) -> EngineAddress:
+        url = f"{self._server}/repositories/harvest"
+        return EngineAddress(url, f"{url}/statements", f"{url}/rdf-graphs/service")
+
+    @property
+    def _server(self) -> str:
+        return f"http://127.0.0.1:{self.port}/rdf4j-server"
+
+    def command(self) -> list[str | Path]:
+        """What starts it."""
+        jetty, war = os.environ["HARVEST_RDF4J"].split(":")
+        place = f"-Dorg.eclipse.rdf4j.appdata.basedir={self._folder}"
+        served = ["--host", "127.0.0.1", "--port", str(self.port), "--path", "/rdf4j-server", war]
+        return ["java", "-Xmx1g", place, "-jar", jetty, *served]
+
+    def start(self) -> None:
+        """Start it, and make its repository the first time."""
+        self._run(f"{self._server}/protocol")
+        kind = {"Content-Type": "text/turtle"}
+        made = urllib.request.Request(f"{self._server}/repositories/harvest", REPOSITORY.encode(), kind, method="PUT")
+        try:
+            urllib.request.urlopen(made, timeout=STARTED_S).close()
+        except urllib.error.HTTPError as error:
+            if error.code != 409:  # it is there
+                raise
 
 
 VIRTUOSO = """
@@ -140,7 +182,7 @@ class Virtuoso(EngineServer):
         )  # fmt: skip
 
 
-SERVERS = {"oxigraph": EngineServer, "fuseki": Fuseki, "virtuoso": Virtuoso}
+SERVERS = {"oxigraph": EngineServer, "fuseki": Fuseki, "virtuoso": Virtuoso, "rdf4j": RDF4J}
 
 
 @contextmanager

@@ -137,7 +137,7 @@ def check_online(path: Path, settings: Settings) -> CheckReport:
 
 def _in_parts(store: EngineSettings) -> Finding:
     """What cannot be promised of an engine."""
-    most = "500,000 on Oxigraph and Fuseki, 1,000 on Virtuoso, 5,000 elsewhere"
+    most = "500,000 on Oxigraph, Fuseki and RDF4J, 1,000 on Virtuoso, 5,000 elsewhere"
     if store.dialect != "auto":
         most = f"{AT_ONCE.get(dialect := Dialect(store.dialect), STATEMENTS[dialect]):,} on {store.dialect}"
     message = (

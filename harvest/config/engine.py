@@ -20,7 +20,10 @@ _ENGINE: Final = {
     "user": (re.compile(r"[^\s:]+"), "a name without a colon"),
     "password": (re.compile(r"\$[A-Za-z_]\w*"), "a variable of the environment such as $STORE_PASSWORD"),
     "scheme": (re.compile("basic|digest"), "basic or digest"),
-    "dialect": (re.compile("auto|oxigraph|fuseki|virtuoso|other"), "auto, oxigraph, fuseki, virtuoso or other"),
+    "dialect": (
+        re.compile("auto|oxigraph|fuseki|virtuoso|rdf4j|other"),
+        "auto, oxigraph, fuseki, virtuoso, rdf4j or other",
+    ),
 }
 
 
@@ -36,7 +39,7 @@ class EngineSettings:
         user: Who asks; empty for nobody.
         password: Name of the environment variable with the password.
         scheme: `basic` or `digest`.
-        dialect: `auto`, `oxigraph`, `fuseki`, `virtuoso` or `other`.
+        dialect: `auto`, `oxigraph`, `fuseki`, `virtuoso`, `rdf4j` or `other`.
     """
 
     query: str

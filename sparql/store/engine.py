@@ -43,10 +43,17 @@ class Dialect(StrEnum):
     OXIGRAPH = "oxigraph"
     FUSEKI = "fuseki"
     VIRTUOSO = "virtuoso"
+    RDF4J = "rdf4j"
     OTHER = "other"
 
 
-STATEMENTS: Final = {Dialect.OXIGRAPH: 50_000, Dialect.FUSEKI: 200_000, Dialect.VIRTUOSO: 1_000, Dialect.OTHER: 5_000}
+STATEMENTS: Final = {
+    Dialect.OXIGRAPH: 50_000,
+    Dialect.FUSEKI: 200_000,
+    Dialect.VIRTUOSO: 1_000,
+    Dialect.RDF4J: 50_000,
+    Dialect.OTHER: 5_000,
+}
 """Statements of one request that an engine takes as one transaction, with room to what it was seen to refuse."""
 
 
@@ -190,7 +197,8 @@ class Engine:
         for dialect in (Dialect.OXIGRAPH, Dialect.FUSEKI, Dialect.VIRTUOSO):
             if dialect.value in said:
                 return dialect
-        return Dialect.OTHER
+        # Its server has no name of its own in its answers; its addresses are those of the RDF4J REST API.
+        return Dialect.RDF4J if "/repositories/" in self.address.query else Dialect.OTHER
 
     def _ask(self, text: str, accept: str, parameters: Iterable[tuple[str, str]]) -> IO[bytes]:
         request = self._request(self.address.query, text, SELECT)

@@ -22,7 +22,7 @@ from sparql.store.held import HeldChange, HeldUpdate
 
 SIDES: Final = frozenset({Dialect.VIRTUOSO})
 """Engines that move what side graphs hold as one transaction; others take as much at once, or were not measured."""
-AT_ONCE: Final = {Dialect.OXIGRAPH: 500_000, Dialect.FUSEKI: 500_000}
+AT_ONCE: Final = {Dialect.OXIGRAPH: 500_000, Dialect.FUSEKI: 500_000, Dialect.RDF4J: 500_000}
 """Statements that these engines take as one transaction, though parts would be there sooner (docs/engines.md)."""
 AT_ONCE_BYTES: Final = 96 << 20
 """Bytes of them, for they are in memory here and there."""

@@ -74,7 +74,7 @@ class EngineView:
         """The parameters that make the union of all graphs the default graph, in which each graph can be named, too."""
         if self._dialect is Dialect.OXIGRAPH:
             return [("union-default-graph", "")]
-        if self._dialect is Dialect.VIRTUOSO:
+        if self._dialect in (Dialect.VIRTUOSO, Dialect.RDF4J):
             return []
         graphs = [graph.value for graph in self.named_graphs()]
         default = [JENA_UNION] if self._dialect is Dialect.FUSEKI else graphs

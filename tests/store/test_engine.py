@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -88,6 +89,14 @@ def test_engines_are_known_by_their_headers(played: Answering, named: str, diale
     """Others are `other`."""
     played.named = named
     assert engine(played).identify() == dialect
+
+
+def test_rdf4j_is_known_by_its_addresses(played: Answering) -> None:
+    """Its server is named in no header."""
+    played.named = "Jetty(9.4.57)"
+    found = engine(played)
+    at = replace(found.address, query=found.address.query.replace("/q", "/rdf4j-server/repositories/q"))
+    assert Engine(at).identify() is Dialect.RDF4J
 
 
 def test_what_an_engine_refuses_has_its_words(played: Answering) -> None:
