@@ -118,6 +118,8 @@ def csv(count: int) -> str:
 FORMATS = [
     ("ASK {}", "json", '{"head":{},"boolean":true}'),
     ("ASK {}", "xml", "<boolean>true</boolean>"),
+    ("ASK {}", "csv", "true"),
+    ("ASK {}", "tsv", "true"),
     ("SELECT (1 AS ?x) {}", "json", '"bindings":[{"x":{"type":"literal","value":"1"'),
     ("SELECT (1 AS ?x) {}", "xml", "<result><binding"),
     ("SELECT (1 AS ?x) {}", "csv", "x\r\n1\r\n"),
