@@ -34,14 +34,13 @@ def answer(settings: Settings, text: str, form: str | None) -> Iterator[bytes]:
         ForbiddenError: It asks another server.
         StoreError: There is no generation yet.
     """
-    generations = Generations(settings.layout.store)
-    current = generations.current()
-    if current is None:
+    lease = Generations(settings.layout.store).hold_current()
+    if lease is None:
         raise StoreError(f"nothing is harvested yet in {settings.data_dir}; `harvest run` does it")
-    refuse_nesting(text)
-    refuse_length(text)
-    with generations.hold(current):
-        yield deep(partial(_answered, settings, current.path, text, form))
+    with lease:
+        refuse_nesting(text)
+        refuse_length(text)
+        yield deep(partial(_answered, settings, lease.generation.path, text, form))
 
 
 def _answered(settings: Settings, generation: Path, text: str, form: str | None) -> bytes:

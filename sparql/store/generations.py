@@ -27,6 +27,8 @@ from sparql.store import digests, files
 from sparql.store.layout import StoreLayout
 
 _NAME: Final = re.compile(r"\d{6,}")
+TRIES: Final = 5
+"""How often a generation may be collected between looking it up and holding it."""
 
 
 class Publishable(Protocol):
@@ -152,6 +154,27 @@ class Generations:
             return Lease(generation, descriptor)
         os.close(descriptor)
         raise FileNotFoundError(f"Generation {generation.number} was collected: {generation.path}")
+
+    def hold_current(self) -> Lease | None:
+        """
+        Keep the current generation from being collected; None before the first.
+
+        Raises:
+            StoreError: It cannot be held.
+        """
+        generation = None
+        for _ in range(TRIES):
+            generation = self.current()
+            if generation is None:
+                return None
+            try:
+                return self.hold(generation)
+            except FileNotFoundError:  # Another one was published, and this one collected.
+                continue
+            except OSError as error:
+                raise StoreError(f"Generation {generation.number} cannot be held: {error}.") from error
+        path = generation.path if generation else self._link
+        raise StoreError(f"{path} cannot be held: it or its lock file is missing.")
 
     def collect(self) -> list[int]:
         """Remove the generations that nobody needs; returns their numbers, oldest first."""

@@ -6,19 +6,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 from pyoxigraph import Store
 
 from sparql.errors import StoreError
 from sparql.protocol.dataset import Graphs, listed_graphs
 from sparql.store.engine import address_in
-from sparql.store.generations import Generation, Generations, Lease
+from sparql.store.generations import Generations, Lease
 from sparql.store.layout import StoreLayout
 from sparql.store.view import EngineView
-
-TRIES: Final = 5
-"""How often a generation may be collected between looking it up and holding it."""
 
 
 class GenerationReader:
@@ -66,27 +62,13 @@ class GenerationReader:
 
     def _move(self) -> None:
         try:
-            lease = self._hold()
+            lease = self._generations.hold_current()
             if lease is not None and lease.generation.number != self.number:
                 self._open(lease)
         except StoreError as error:
             if self._store is None:
                 raise
             print(f"{error.message} Queries go on over generation {self.number}.", file=sys.stderr, flush=True)
-
-    def _hold(self) -> Lease | None:
-        current: Generation | None = None
-        for _ in range(TRIES):
-            current = self._generations.current()
-            if current is None:
-                return None
-            try:
-                return self._generations.hold(current)
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                raise StoreError(f"Generation {current.number} cannot be held: {error}.") from error
-        raise StoreError(f"{current.path if current else self._link} cannot be held: it or its lock file is missing.")
 
     def _open(self, lease: Lease) -> None:
         generation = lease.generation

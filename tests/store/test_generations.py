@@ -195,6 +195,26 @@ def test_holding_what_was_collected_is_told(store: EmbeddedStore, generations: G
         generations.hold(first)
 
 
+def test_the_current_generation_is_held_though_one_is_collected_meanwhile(
+    store: EmbeddedStore, generations: Generations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between looking it up and holding it another one may be published; only a generation without its lock is lost."""
+    assert generations.hold_current() is None
+    old = generations.publish(store)
+    new = [generations.publish(store) for _ in range(2)][-1]
+    generations.collect()
+    seen = iter((old, old, new))
+    with monkeypatch.context() as patched:
+        patched.setattr(generations, "current", lambda: next(seen))
+        lease = generations.hold_current()
+    assert lease is not None
+    with lease:
+        assert lease.generation == new
+    new.path.with_suffix(".lock").unlink()
+    with pytest.raises(StoreError, match="its lock file is missing"):
+        generations.hold_current()
+
+
 def test_a_reader_that_waits_for_a_collector_is_told_that_the_generation_is_gone(
     store: EmbeddedStore, generations: Generations
 ) -> None:

@@ -187,23 +187,17 @@ def _effect(instance: Instance, update: Update, graphs: frozenset[str], room: Pa
 @contextmanager
 def _current(instance: Instance) -> Iterator[Path]:
     """The folder of the current generation, which stays until the block ends."""
-    for _ in range(10):
-        generation = instance.generations.current()
-        if generation is None:
-            break
-        try:
-            lease = instance.generations.hold(generation)
-        except FileNotFoundError:  # a harvest published another one, and this was collected
-            continue
-        with lease:
-            if address_in(generation.path) is not None:
-                raise ForbiddenError(
-                    "An update is evaluated on a copy of the embedded store, and this instance's store is an engine; "
-                    "send the change as an N-Quads unified diff."
-                )
-            yield generation.path
-        return
-    raise StoreError("There is no generation of the store to work on; send the update again.")
+    lease = instance.generations.hold_current()
+    if lease is None:
+        raise StoreError("There is no generation of the store to work on; send the update again.")
+    with lease:
+        path = lease.generation.path
+        if address_in(path) is not None:
+            raise ForbiddenError(
+                "An update is evaluated on a copy of the embedded store, and this instance's store is an engine; "
+                "send the change as an N-Quads unified diff."
+            )
+        yield path
 
 
 def _file(instance: Instance, provider: Provider, update: Update, made: Path, when: tuple[datetime, Capture]) -> None:
