@@ -156,7 +156,7 @@ def copy(target: Path, folder: Path | None, log: str | None, config: Path | None
 @archive.command()
 @click.option("--keep-days", type=click.FloatRange(min=0), help="Keep what was captured in the last so many days.")
 @click.option("--keep-versions", type=click.IntRange(min=1), help="Keep so many versions of each URL.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would go.")
+@click.option("--dry-run", is_flag=True, help="Only print what would go.")
 @as_json
 @configured
 def prune(

@@ -15,10 +15,10 @@ from harvest.cli.command import as_json, configured, order, settings_of
 
 @click.command()
 @click.argument("urls", nargs=-1, metavar="[URL...]")
-@click.option("--handler", "handlers", multiple=True, help="Tell this content handler alone; may be repeated.")
+@click.option("--handler", "handlers", multiple=True, help="Ask this content handler alone; may be repeated.")
 @click.option("--depth", type=click.IntRange(min=0), default=3, show_default=True, help="How far from the first URLs.")
 @click.option("--most", type=click.IntRange(min=1), default=1000, show_default=True, help="Resources asked for in all.")
-@click.option("--replay", metavar="HASH", help="Begin with all that this provenance log tells of.")
+@click.option("--replay", metavar="HASH", help="Begin with all that this provenance log records.")
 @as_json
 @configured
 def track(urls: tuple[str, ...], config: Path | None, as_json: bool, **options: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 from harvest.ledger import SeedRecord, SitemapRecord
 from harvest.model.seeds import seed_hash
 from harvest.pipeline import in_sitemap
-from harvest.pipeline.seeds.registering import SitemapListing, SitemapReport, register_sitemap
+from harvest.pipeline.seeds.registering import SitemapImport, SitemapListing, register_sitemap
 from harvest.service.schedule import Scheduler
 from sparql.reports import SeedResult
 from tests.pipeline.conftest import TemporaryInstance
@@ -41,7 +41,7 @@ class Site:
         )
         self.server.put("/sitemap.xml", f"{HEAD}{body}</urlset>", "application/xml")
 
-    def imported(self, interval: float | None = None) -> SitemapReport:
+    def imported(self, interval: float | None = None) -> SitemapImport:
         instance = self.instance.harvester.instance
         listing = SitemapListing(self.url, in_sitemap(self.instance.settings, self.url), interval=interval)
         return register_sitemap(instance.ledger, listing, 100 * DAY, self.instance.clock())

@@ -71,7 +71,7 @@ class Report:
 
 
 @dataclass(slots=True)
-class SitemapReport:
+class SitemapImport:
     """
     What became of the URIs of a sitemap.
 
@@ -140,7 +140,7 @@ def register(
 
 def register_sitemap(
     ledger: Ledger, listing: SitemapListing, usual: float, now: datetime, *, again: bool = False
-) -> SitemapReport:
+) -> SitemapImport:
     """
     Put all pages and dumps of a sitemap on the seed list, and have the sitemap read again from now on.
 
@@ -163,7 +163,7 @@ def register_sitemap(
     outdated = ledger.sitemaps.set_seeds(listing.url, listed, now)
     ledger.sitemaps.read(listing.url, Reading(listing.interval, listing.state, _every(listing), len(listed)), now)
     record = ledger.sitemaps.get(listing.url)
-    return SitemapReport(report, outdated, record.vanished if record else 0)
+    return SitemapImport(report, outdated, record.vanished if record else 0)
 
 
 def _every(listing: SitemapListing) -> float:
