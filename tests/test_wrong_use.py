@@ -135,5 +135,5 @@ def test_a_bare_environment_is_enough(folder: Path) -> None:
     """No home, no locale, no terminal: as under cron."""
     bare = {"LC_ALL": "C", "TERM": "dumb", "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
     words = [sys.executable, "-c", HARVEST, "run", "--config", folder / "harvest.yaml"]
-    ended = subprocess.run(words, env=bare, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(words, env=bare, capture_output=True, text=True, timeout=240)
     assert (ended.returncode, ended.stderr) == (0, "")

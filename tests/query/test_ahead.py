@@ -87,7 +87,7 @@ def test_many_quick_queries_are_sent_ahead_and_each_gets_its_own_answer(shelf: S
         await asyncio.gather(*tasks)
         assert 0 < most < AHEAD, "a few are sent ahead"
 
-    run(shelf, QueryLimits(workers=1, spare=0, extra=0), test)
+    run(shelf, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), test)
 
 
 @pytest.mark.parametrize("first", [ENDLESS, LONG], ids=["that never ends", "whose result is not read"])
@@ -154,7 +154,7 @@ def test_a_worker_that_dies_loses_its_own_query_alone(shelf: SeedCatalog) -> Non
         await asyncio.gather(*others)
         assert isinstance(await endless, SparqlError)
 
-    run(shelf, QueryLimits(workers=1, spare=0, extra=0), test)
+    run(shelf, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), test)
 
 
 def test_a_client_that_goes_away_before_its_turn_changes_nothing_for_others(shelf: SeedCatalog) -> None:
@@ -177,7 +177,7 @@ def test_a_client_that_goes_away_before_its_turn_changes_nothing_for_others(shel
             ]
         assert pool.workers == [worker]
 
-    run(shelf, QueryLimits(workers=1, spare=0, extra=0), test)
+    run(shelf, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), test)
 
 
 @pytest.mark.sampled(1)
@@ -253,4 +253,4 @@ def test_quick_queries_have_one_worker_and_slower_ones_all(shelf: SeedCatalog, s
         assert sum(worker.busy for worker in pool.workers) == busy
         await asyncio.gather(*tasks)
 
-    run(shelf, QueryLimits(workers=2, spare=1, extra=0), test)
+    run(shelf, QueryLimits(workers=2, spare=1, extra=0, timeout_s=240, wait_s=240), test)

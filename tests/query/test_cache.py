@@ -351,7 +351,7 @@ def test_a_heavy_query_is_answered_once(shelf: SeedCatalog, tmp_path: Path, quer
     """The second answer is the first to the byte, also after a restart."""
 
     async def run(first: bytes | None) -> bytes:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1)) as recall:
+        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             body, remembered = await ask(recall, query, accept)
             assert remembered is (first is not None)
             await settled(recall)
@@ -388,7 +388,7 @@ def test_the_first_bytes_do_not_wait_for_the_disk(shelf: SeedCatalog, tmp_path: 
     """Whoever waits for a long result sees it begin as soon as without a cache."""
 
     async def run() -> None:
-        limits, disk = QueryLimits(workers=1), SlowDisk(tmp_path, 1 << 30)
+        limits, disk = QueryLimits(workers=1, timeout_s=240, wait_s=240), SlowDisk(tmp_path, 1 << 30)
         async with running(shelf.root, limits) as pool:
             recall = Recall(pool, limits, Editions(shelf.root), disk)
             asked = recall.name(request("SELECT * { ?a ?b ?c . ?d ?e ?f }", "text/csv"))
@@ -415,7 +415,7 @@ def test_other_settings_ask_something_else(shelf: SeedCatalog, tmp_path: Path) -
                 bodies.append(body)
             return bodies
 
-    many, none, named = asyncio.run(run(QueryLimits(workers=1)))
+    many, none, named = asyncio.run(run(QueryLimits(workers=1, timeout_s=240, wait_s=240)))
     assert many != none == named
     assert asyncio.run(run(QueryLimits(workers=1, union_default_graph=False)))[0] == none
 
@@ -448,7 +448,7 @@ def test_a_volatile_answer_is_not_kept(shelf: SeedCatalog, tmp_path: Path) -> No
     """However long it took."""
 
     async def run() -> None:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1)) as recall:
+        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             answers = {await ask(recall, HEAVY.replace("AS ?n", "+ RAND() AS ?n")) for _ in range(3)}
             assert len(answers) == 3
             assert {remembered for _, remembered in answers} == {False}
@@ -462,7 +462,9 @@ def test_a_new_generation_is_asked_anew_and_the_old_entries_go(tmp_path: Path) -
     shelf.add(items(60))
 
     async def run() -> None:
-        async with recalling(shelf.root, tmp_path / "cache", QueryLimits(workers=2)) as recall:
+        async with recalling(
+            shelf.root, tmp_path / "cache", QueryLimits(workers=2, timeout_s=240, wait_s=240)
+        ) as recall:
             for graphs in range(2, 5):
                 body, remembered = await ask(recall, HEAVY)
                 assert not remembered
@@ -484,7 +486,9 @@ def test_a_store_that_is_made_again_has_no_old_answers(tmp_path: Path) -> None:
     async def run(count: int) -> bytes:
         shelf = SeedCatalog(tmp_path / "store")
         assert shelf.add(items(count)).number == 1
-        async with recalling(shelf.root, tmp_path / "cache", QueryLimits(workers=1)) as recall:
+        async with recalling(
+            shelf.root, tmp_path / "cache", QueryLimits(workers=1, timeout_s=240, wait_s=240)
+        ) as recall:
             body, remembered = await ask(recall, HEAVY)
             assert not remembered
             await settled(recall)
@@ -499,7 +503,7 @@ def test_equal_queries_at_once_are_one(shelf: SeedCatalog, tmp_path: Path) -> No
     """With one worker, ten heavy ones are evaluated once; the others are given what it found."""
 
     async def run() -> None:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1)) as recall:
+        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             answers = await asyncio.gather(*(ask(recall, HEAVY) for _ in range(10)))
             assert len({body for body, _ in answers}) == 1
             assert sorted(remembered for _, remembered in answers) == [False] + [True] * 9
@@ -566,7 +570,7 @@ def test_a_long_result_that_is_not_read_to_its_end_is_not_kept(shelf: SeedCatalo
     """The client went away."""
 
     async def run() -> None:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1)) as recall:
+        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             result = await recall.ask(recall.name(request(LONG, "text/csv")), ticket())
             assert result.whole is None
             assert len([chunk async for chunk in _first(result)]) == 1
@@ -602,7 +606,7 @@ def test_a_damaged_result_is_computed_again(shelf: SeedCatalog, tmp_path: Path) 
 
     async def run(query: str) -> None:
         folder = tmp_path / str(len(query))
-        async with recalling(shelf.root, folder, QueryLimits(workers=1)) as recall:
+        async with recalling(shelf.root, folder, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             body, _ = await ask(recall, query)
             await settled(recall)
             assert await ask(recall, query) == (body, True)

@@ -70,7 +70,7 @@ def test_workers_are_forked_from_one_process_and_called_what_they_are(shelf: See
     """Whoever looks at the machine's processes sees which are which."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=1, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=1, extra=0, timeout_s=240, wait_s=240)) as pool:
             (server,) = {parent_of(pid) for pid in pids(pool)}
             assert parent_of(server) == os.getpid()
             assert b"sparql.worker.forkserver" in command_of(server)
@@ -84,7 +84,7 @@ def test_a_fork_server_that_dies_is_replaced_with_its_workers(shelf: SeedCatalog
     """The kernel may take any process when memory runs out."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             before, workers = pids(pool), list(pool.workers)
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), ticket())))
             await until(lambda: any(worker.busy for worker in workers))
@@ -119,7 +119,7 @@ def test_workers_that_ended_leave_nothing_behind(shelf: SeedCatalog) -> None:
     """A process whose end nobody hears of stays in the system's table, which has an end."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             for _ in range(5):
                 (worker, _) = before = pids(pool)
                 os.kill(worker, signal.SIGKILL)
@@ -140,7 +140,7 @@ def test_the_front_has_a_descriptor_for_the_memory_of_each_worker_and_no_more(sh
         return set(found)
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             for _ in range(3):
                 before = pids(pool)
                 os.kill(min(before), signal.SIGKILL)
@@ -165,7 +165,7 @@ def test_workers_have_memory_at_hand_unless_the_operator_says_how(
         monkeypatch.setenv("GLIBC_TUNABLES", told)
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             (server,) = {parent_of(pid) for pid in pids(pool)}
             variables = Path(f"/proc/{server}/environ").read_text().split("\0")
             assert f"GLIBC_TUNABLES={told or 'glibc.malloc.tcache_count=128'}" in variables
@@ -177,7 +177,7 @@ def test_starts_that_nobody_asks_about_do_not_pile_up(shelf: SeedCatalog) -> Non
     """Workers tell their ids themselves; that their server tells them too has to be read by somebody."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             before = len(os.listdir("/proc/self/fd"))  # With those that earlier tests of this process left open.
             for _ in range(150):  # more than twice as many as may be left
                 (worker,) = pool.workers
@@ -195,7 +195,7 @@ def test_a_worker_that_could_not_be_forked_is_started_later(
     monkeypatch.setattr(crew, "AGAIN_S", 0.1)
 
     async def test() -> None:
-        pool = Pool(shelf.root, QueryLimits(workers=1, spare=0, extra=0), BASE_IRI)
+        pool = Pool(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), BASE_IRI)
         monkeypatch.setattr(child, "COMMAND", ("-c", FORBIDDING, "forkserver"))
         pool.start()
         try:
@@ -213,7 +213,7 @@ def test_a_worker_is_not_replaced_for_a_generation_that_nobody_can_open(tmp_path
     async def test() -> None:
         shelf = SeedCatalog(tmp_path)
         shelf.add(items(5))
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             before = pids(pool)
             (shelf.root / "generations" / "000002").mkdir()
             (shelf.root / "generations" / "000002.lock").touch()

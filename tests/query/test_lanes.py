@@ -85,13 +85,13 @@ def test_long_queries_share_the_time_that_short_ones_leave(shelf: SeedCatalog) -
     """Whoever comes second gets a share of the time, not the rest of it."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=1, extra=1, wait_s=60)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=1, extra=1, timeout_s=240, wait_s=240)) as pool:
             tickets = [Ticket(lambda: None, client) for client in "ab"]
             tasks = [asyncio.create_task(ended(pool, ENDLESS, ticket)) for ticket in tickets]
             await until(lambda: count(pool, WorkerState.LONG) == 2)
             long = [worker.pid for worker in pool.workers if worker.state is WorkerState.LONG]
             before = [seconds_of(pid) for pid in long]
-            await until(lambda: all(seconds_of(pid) > had + 0.3 for pid, had in zip(long, before, strict=True)), 60)
+            await until(lambda: all(seconds_of(pid) > had + 0.3 for pid, had in zip(long, before, strict=True)))
             for ticket in tickets:
                 ticket.end(ClientGone("enough"))
             await asyncio.gather(*tasks)
@@ -138,7 +138,7 @@ def test_there_is_an_end_to_long_queries(shelf: SeedCatalog) -> None:
     """Each one takes memory while it stands still; what is too many waits, that of the greediest client first."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=1, extra=1, wait_s=60)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=1, extra=1, timeout_s=240, wait_s=240)) as pool:
             tickets = [Ticket(lambda: None, client) for client in ("a", "b", "b")]
             queries = [ENDLESS.replace("?n", f"?n{number}") for number in range(3)]
             tasks = [
@@ -237,7 +237,9 @@ def test_a_query_is_lowered_before_it_counts_as_long(shelf: SeedCatalog) -> None
     """When many come at once of which nobody knows how long they take, the shortest are answered first."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, long_s=0.5)) as pool:
+        async with running(
+            shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240, long_s=0.5)
+        ) as pool:
             (worker,) = pool.workers
             ticket = Ticket(lambda: None)
             task = asyncio.create_task(ended(pool, ENDLESS, ticket))
@@ -301,7 +303,7 @@ def test_a_query_that_was_long_is_forgotten_when_it_is_quick(shelf: SeedCatalog)
     """It may have been long over other data; then it counts as any other again."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             pool.known.add(COUNT)
             assert f"{COUNT}  # twin" in pool.known
             assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
@@ -334,7 +336,7 @@ def test_a_client_that_goes_when_its_answer_is_there_ends_nobody_elses_query(she
     """Its worker may have the next query already."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             done = Ticket(lambda: None)
             await pool.ask(request(COUNT), done)
             running_ = asyncio.create_task(text(pool, request(COUNT.replace("?n", "?m"), "text/csv")))
@@ -384,7 +386,7 @@ def test_workers_for_long_queries_are_there_before_they_are_needed(shelf: SeedCa
     """And no more than there may be."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=1, extra=2)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=1, extra=2, timeout_s=240, wait_s=240)) as pool:
             await until(lambda: idle(pool) == 4)
             await asyncio.sleep(1.5)
             assert len(pool.workers) == 4

@@ -222,7 +222,7 @@ def test_a_statement_in_two_graphs_is_found_twice_in_the_union(tmp_path: Path) -
     async def test() -> None:
         shelf = SeedCatalog(tmp_path)
         shelf.add([*items(1, "a"), *items(1, "b")])
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             assert await text(pool, request(f"SELECT ?n {{ ?s <{BASE}value> ?n }}", "text/csv")) == "n\r\n0\r\n0\r\n"
             assert await text(pool, request(f"SELECT DISTINCT ?n {{ ?s <{BASE}value> ?n }}", "text/csv")) == csv(0)
 
@@ -270,7 +270,9 @@ def test_a_query_that_takes_too_much_memory_is_ended(shelf: SeedCatalog) -> None
     """Before it takes the machine's."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, memory_bytes=150 << 20)) as pool:
+        async with running(
+            shelf.root, QueryLimits(workers=1, spare=0, extra=0, memory_bytes=150 << 20, timeout_s=240, wait_s=240)
+        ) as pool:
             failure = await error(pool.ask(request(HUGE), ticket()))
             assert type(failure) is QueryMemory
             assert "150 MiB" in failure.message
@@ -345,7 +347,7 @@ def test_a_ticket_that_is_given_up_ends_its_query(shelf: SeedCatalog) -> None:
     """Before the first byte, at a worker or in the queue."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             slow: list[float] = []
             first, second = Ticket(lambda: slow.append(1)), Ticket(lambda: slow.append(2))
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), first)))
@@ -364,7 +366,7 @@ def test_a_cancelled_task_gives_its_worker_back(shelf: SeedCatalog) -> None:
     """Servers cancel what they run when they shut down."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             asked = asyncio.create_task(pool.ask(request(ENDLESS), ticket()))
             queued = asyncio.create_task(pool.ask(request(COUNT), ticket()))
             await asyncio.sleep(0)
@@ -401,7 +403,7 @@ def test_queries_are_answered_in_the_order_they_came(shelf: SeedCatalog) -> None
     """Nobody waits for ever."""
 
     async def test() -> list[int]:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             done: list[int] = []
 
             async def one(number: int) -> None:
@@ -433,7 +435,7 @@ def test_an_idle_worker_that_dies_is_replaced_unnoticed(shelf: SeedCatalog) -> N
     """The kernel may need its memory."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             workers = list(pool.workers)
             for worker in workers:
                 os.kill(worker.pid, signal.SIGKILL)
@@ -472,7 +474,7 @@ def test_idle_workers_move_to_a_new_generation_by_themselves(tmp_path: Path) -> 
     async def test() -> None:
         shelf = SeedCatalog(tmp_path)
         shelf.add(items(10, "a"))
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             shelf.add(items(10, "b"))
             await until(lambda: idle(pool) == 2 == min(worker.generation for worker in pool.workers))
             await until(lambda: shelf.generations.collect() == [1])
@@ -485,7 +487,7 @@ def test_before_the_first_generation_there_are_no_data(tmp_path: Path) -> None:
 
     async def test() -> None:
         shelf = SeedCatalog(tmp_path)
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             failure = await error(pool.ask(request(COUNT), ticket()))
             assert (type(failure), failure.retriable) == (StoreError, True)
             assert pool.served() == 0
@@ -501,7 +503,7 @@ def test_a_generation_that_cannot_be_opened_leaves_the_last_one_served(tmp_path:
     async def test() -> None:
         shelf = SeedCatalog(tmp_path)
         shelf.add(items(5, "a"))
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             broken = shelf.root / "generations" / "000002"
             broken.mkdir()
             (shelf.root / "generations" / "000002.lock").touch()
@@ -516,7 +518,7 @@ def test_closing_leaves_no_process(shelf: SeedCatalog) -> None:
     """Also not one with an endless query."""
 
     async def test() -> set[int]:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0)) as pool:
+        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), ticket())))
             await asyncio.sleep(0)
             started = pids(pool)

@@ -153,7 +153,9 @@ def patient(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """A server with one worker and no limit that ends anything while the tests run."""
     shelf = SeedCatalog(tmp_path_factory.mktemp("patient"))
     shelf.add(items(1000))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=600, max_rows=1 << 40))
+    server = serve(
+        folder, shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=600, wait_s=240, max_rows=1 << 40)
+    )
     yield server
     server.stop()
 
