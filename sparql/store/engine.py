@@ -143,6 +143,8 @@ class Engine:
         """
         request = self._request(self.address.update, text, INSERT)
         request.setRequestMethod(URLENCODED if self.address.dialect is Dialect.VIRTUOSO else POSTDIRECTLY)
+        if self.address.dialect is not Dialect.VIRTUOSO:  # RDF4J reads what does not say so as ISO 8859-1
+            request.addCustomHttpHeader("Content-Type", "application/sparql-update; charset=utf-8")
         try:
             with request.response() as answer:
                 answer.read()

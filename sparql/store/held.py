@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -64,16 +64,22 @@ class HeldChange:
     added: Path | None = None
     statements: int = 0
 
-    def updates(self, most: int) -> Iterator[HeldUpdate]:
-        """Updates of at most so many statements or subjects each, to be done in this order."""
+    def updates(self, most: int, taken: Callable[[Iterable[bytes]], Iterable[bytes]]) -> Iterator[HeldUpdate]:
+        """
+        Updates of at most so many statements or subjects each, to be done in this order.
+
+        Args:
+            most: Statements or subjects of one.
+            taken: Which of the lines that come are sent.
+        """
         if self.whole:
             yield HeldUpdate("DROP", self.graph)
-        for part in parts(self.removed, most):
+        for part in parts(read(self.removed), most):
             yield HeldUpdate("DELETE DATA", self.graph, tuple(part))
         waiting = (subject.encode() for subject in self.subjects)
         while batch := tuple(islice(waiting, min(most, literal.SUBJECTS))):
             yield HeldUpdate("DELETE WHERE", self.graph, batch)
-        for part in parts(self.added, most):
+        for part in parts(taken(read(self.added)), most):
             yield HeldUpdate("INSERT DATA", self.graph, tuple(part))
 
 
@@ -140,10 +146,10 @@ def read(path: Path | None) -> Iterator[bytes]:
             yield from lines
 
 
-def parts(path: Path | None, most: int) -> Iterator[list[bytes]]:
-    """The lines of a file in lists of at most so many."""
-    lines = read(path)
-    while part := list(islice(lines, most)):
+def parts(lines: Iterable[bytes], most: int) -> Iterator[list[bytes]]:
+    """Lines in lists of at most so many."""
+    waiting = iter(lines)
+    while part := list(islice(waiting, most)):
         yield part
 
 

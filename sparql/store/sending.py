@@ -1,13 +1,15 @@
 """
-Sending changes to an engine in parts, without what it refuses.
+Sending changes to an engine in parts, without what it refuses or would damage.
 
 A request that is refused is halved until the statement or the subject is found that the engine does not take: an IRI
-that is none to it, or a literal that is too long for it. It is left out and reported; all else gets there.
+that is none to it, or a literal that is too long for it. It is left out and reported; all else gets there. So is a
+statement with an IRI of which the engine would make another one: it is not sent at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -26,6 +28,8 @@ AT_ONCE: Final = {Dialect.OXIGRAPH: 500_000, Dialect.FUSEKI: 500_000, Dialect.RD
 """Statements that these engines take as one transaction, though parts would be there sooner (docs/engines.md)."""
 AT_ONCE_BYTES: Final = 96 << 20
 """Bytes of them, for they are in memory here and there."""
+LONGEST_IRI: Final = 1880
+"""Bytes of an IRI that Virtuoso keeps; it cuts longer ones to 1,879."""
 REFUSED: Final = 100
 """Statements that may be refused of one change: an engine that refuses more takes none at all, or is full."""
 _EXCERPT: Final = 200
@@ -69,16 +73,19 @@ class Sender:
         self._side = f"{metadata}#side-"
         self.most = STATEMENTS[engine.address.dialect]
         self.refused: list[Refusal] = []
+        self._held_back: list[Refusal] = []
         self._requests = 0
 
     def begin(self) -> None:
         """Another change follows."""
         self.refused.clear()
+        self._held_back.clear()
         self._requests = 0
 
     def sent(self) -> Sent:
         """How the last change went."""
-        return Sent(self._requests or 1, self.refused[0].text if self.refused else "")
+        missing = [*self.refused, *self._held_back]
+        return Sent(self._requests or 1, missing[0].text if missing else "")
 
     def at_once(self, changes: Sequence[HeldChange]) -> list[str] | None:
         """
@@ -89,7 +96,7 @@ class Sender:
         """
         most = max(self.most, AT_ONCE.get(self._engine.address.dialect, 0))
         if sum(change.statements for change in changes) <= most and sum(map(_size, changes)) <= AT_ONCE_BYTES:
-            return [update.text for change in changes for update in change.updates(most)]
+            return [update.text for change in changes for update in change.updates(most, self._taken)]
         if self._engine.address.dialect not in SIDES:
             return None
         updates = [update for number, change in enumerate(changes) for update in self._staged(number, change)]
@@ -106,11 +113,13 @@ class Sender:
         if change.whole:
             yield _moved("DELETE", change.graph, change.graph)
         if change.subjects:
-            yield from (update.text for update in replace(change, removed=None, added=None).updates(self.most))
+            yield from (
+                update.text for update in replace(change, removed=None, added=None).updates(self.most, self._taken)
+            )
         for verb, path in (("DELETE", change.removed), ("INSERT", change.added)):
             if path is not None:
                 side = f"{self._side}{number}-{verb.lower()}"
-                for update in HeldChange(side, whole=True, added=path).updates(self.most):
+                for update in HeldChange(side, whole=True, added=path).updates(self.most, self._taken):
                     self._send(update)
                 yield _moved(verb, change.graph, side)
 
@@ -143,13 +152,25 @@ class Sender:
         if _makes_graph(change) and self._engine.address.graph_store and (change.whole or is_empty):
             try:
                 self._requests += 1
-                self._engine.put(change.graph, held.bare(held.read(change.added)))
+                self._engine.put(change.graph, held.bare(self._taken(held.read(change.added))))
             except EngineRefused:
                 pass  # which statement it was shows below
             else:
                 return
-        for update in change.updates(self.most):
+        for update in change.updates(self.most, self._taken):
             self._send(update)
+
+    def _taken(self, lines: Iterable[bytes]) -> Iterable[bytes]:
+        """The lines that the engine keeps as they are."""
+        harms = _HARMS.get(self._engine.address.dialect)
+        return lines if harms is None else self._unharmed(lines, *harms)
+
+    def _unharmed(self, lines: Iterable[bytes], harms: Callable[[bytes], bool], reason: str) -> Iterator[bytes]:
+        for line in lines:
+            if not any(term.startswith(b"<") and harms(term[1:].partition(b">")[0]) for term in line.split(b" ", 2)):
+                yield line
+            elif len(self._held_back) < REFUSED:
+                self._held_back.append(Refusal(line, f"it was not sent, because {reason}"))
 
     def _send(self, update: HeldUpdate) -> None:
         try:
@@ -163,6 +184,18 @@ class Sender:
                 self.refused.append(Refusal(update.items[0], error.message))
             else:
                 raise
+
+
+def _has_dots(iri: bytes) -> bool:
+    """Whether a path has segments that RFC 3986 would remove."""
+    return b"/." in iri and not {b".", b".."}.isdisjoint(re.split(rb"[?#]", iri, maxsplit=1)[0].split(b"/"))
+
+
+_HARMS: Final[Mapping[Dialect, tuple[Callable[[bytes], bool], str]]] = {
+    Dialect.VIRTUOSO: (lambda iri: len(iri) > LONGEST_IRI, f"Virtuoso cuts IRIs of more than {LONGEST_IRI} bytes"),
+    Dialect.FUSEKI: (_has_dots, "Fuseki takes `.` and `..` out of the path of an IRI"),
+}
+"""Of which IRIs an engine makes others, and how. Source: docs/engines.md, measured."""
 
 
 def _size(change: HeldChange) -> int:

@@ -403,3 +403,33 @@ def test_an_engine_that_refuses_everything_is_tried_again(
     instance.tick("p")
     assert len(readers_see(engine)) == 150
     assert instance.proven("p")
+
+
+HARMED = {"fuseki": "http://x/a/../b", "virtuoso": f"http://x/{'a' * 1900}"}
+
+
+@pytest.mark.parametrize("most", [1, 1000])
+def test_what_an_engine_would_damage_is_held_back(
+    most: int,
+    instance: TemporaryInstance,
+    engine: EngineServer,
+    provider: ProviderServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A false statement is worse than a missing one; letters of any script come back as they are."""
+    dialect = Engine(engine.address).identify()
+    monkeypatch.setitem(sending.STATEMENTS, dialect, most)
+    iri = HARMED.get(dialect.value, "http://x/odd")
+    if dialect.value not in HARMED:
+        monkeypatch.setitem(sending._HARMS, dialect, (lambda iri: iri.endswith(b"/odd"), "it would be another"))
+    letters = '<http://x/\u00e9> <http://p> "\u00fc\u20ac\U0001f600"'
+    harmed = {f'<{iri}> <http://p> "subject"', f"<http://x/o> <http://p> <{iri}>"}
+    literal = f'<http://x/l> <http://p> "a literal with <{iri}> in it"'
+    registered(instance, provider)
+    for day, lines in enumerate(({*OLD, letters}, {*NEW, letters, literal}), 1):
+        release(provider, day, *lines, *harmed)
+        assert outcomes(instance) == ["committed"]
+        assert readers_see(engine) == instance.graph("p") == lines
+    [finding] = instance.harvester.instance.ledger.damages.of("p")
+    assert finding.kind == "engine-differs" and "2 subjects" in finding.message
+    assert "it was not sent, because" in finding.message

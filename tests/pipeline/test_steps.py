@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 import signal
+import time
 from collections.abc import Callable
 from itertools import pairwise
 
