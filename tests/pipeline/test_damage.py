@@ -100,11 +100,17 @@ def at(path: str) -> Place:
 
 
 def of_store(which: str, pattern: str) -> Place:
-    """The largest file of the working store, or of the current generation."""
+    """
+    The largest file of the working store, or of the current generation; one that both have before any other.
+
+    What RocksDB wrote meanwhile of a few rows is properties for the most part, which nothing reads, or is not used.
+    """
+
+    def rank(path: Path) -> tuple[int, int]:
+        return path.stat().st_nlink, path.stat().st_size
 
     def place(folder: Path, known: dict[str, str]) -> Path:
-        found = sorted((folder / "var/store" / which).resolve().glob(pattern), key=lambda path: path.stat().st_size)
-        return found[-1]
+        return max((folder / "var/store" / which).resolve().glob(pattern), key=rank)
 
     return place
 
