@@ -22,7 +22,7 @@ from harvest.config.loader import load_settings
 from harvest.config.settings import HttpSettings
 from harvest.errors import DescriptionError, SettingsError
 from harvest.fetch.client import Client
-from harvest.ledger import Reading
+from harvest.ledger import SitemapReading
 from harvest.pipeline.following.origin import Asking
 from harvest.service.following import as_replica
 from harvest.service.orders import execute
@@ -250,7 +250,7 @@ def test_a_replica_takes_no_orders_and_no_updates(origin: Publisher, node: Calla
     origin.publish(A1, '<http://x/orders> <http://x/p> "1"')
     replica = node()
     sitemaps = replica.instance.harvester.instance.ledger.sitemaps
-    sitemaps.read("http://127.0.0.1:9/sitemap.xml", Reading(None, None, 0, 0), datetime(2025, 1, 1, tzinfo=UTC))
+    sitemaps.read("http://127.0.0.1:9/sitemap.xml", SitemapReading(None, None, 0, 0), datetime(2025, 1, 1, tzinfo=UTC))
     Scheduler(replica.instance.harvester).update()  # a tick
     assert [(each.failures, each.next_read.year) for each in sitemaps.all()] == [(0, 2025)]  # it has no seed list
     assert replica.versions() == origin.node.versions()

@@ -13,7 +13,7 @@ from bench.ground import Ground
 from bench.measure import Sample, clocked
 from bench.table import Row
 from harvest.model.resourcesync import Capability
-from harvest.publish.resourcesync.documents import ListHead, ListItem, write_list
+from harvest.publish.resourcesync.writing import ListHead, ListItem, write_list
 
 ITEMS: Final = 200_000
 RUNS: Final = 3

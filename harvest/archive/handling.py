@@ -75,7 +75,7 @@ raised counts.
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class HandlerEntry:
     """
     A handler that is known by name and not loaded yet.
 
@@ -105,9 +105,9 @@ class Registered:
         return f"handler {self.name}" + (f" of {self.package}" if self.package else "")
 
 
-def contributed() -> list[Registered]:
+def contributed() -> list[HandlerEntry]:
     """The handlers of all installed packages, by name; of several with one name all, by package."""
-    found = {Registered(point.name, point.value, _package(point)) for point in entry_points(group=GROUP)}
+    found = {HandlerEntry(point.name, point.value, _package(point)) for point in entry_points(group=GROUP)}
     return sorted(found, key=lambda handler: (handler.name, handler.package or "", handler.reference))
 
 

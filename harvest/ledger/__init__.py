@@ -13,7 +13,7 @@ from harvest.ledger.overview import Known, ProviderOutline
 from harvest.ledger.records import DatasetRecord, ProviderRecord, Request, VersionRecord
 from harvest.ledger.run_records import RunFacts
 from harvest.ledger.seeds import SeedRecord
-from harvest.ledger.sitemaps import Reading, SitemapRecord
+from harvest.ledger.sitemaps import SitemapReading, SitemapRecord
 from harvest.ledger.standing import DatasetNow, Waiting
 from harvest.ledger.states import Standing
 
@@ -31,10 +31,10 @@ __all__ = [
     "Notification",
     "ProviderOutline",
     "ProviderRecord",
-    "Reading",
     "Request",
     "RunFacts",
     "SeedRecord",
+    "SitemapReading",
     "SitemapRecord",
     "Standing",
     "VersionRecord",

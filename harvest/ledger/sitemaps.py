@@ -58,13 +58,13 @@ class SitemapRecord:
     vanished: int
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> SitemapReading:
         """What it was when it was last read."""
-        return Reading(self.interval, self.state, self.every, self.entries)
+        return SitemapReading(self.interval, self.state, self.every, self.entries)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SitemapReading:
     """
     What a sitemap was when it was read whole.
 
@@ -104,7 +104,7 @@ class Sitemaps:
         )
         return [row["url"] for row in rows]
 
-    def read(self, url: str, reading: Reading, now: datetime) -> None:
+    def read(self, url: str, reading: SitemapReading, now: datetime) -> None:
         """File that a sitemap was read whole; one that is new is read again from now on."""
         values = (reading.interval, stamp(now), reading.state, reading.every, reading.entries)
         self.database.write(

@@ -30,7 +30,7 @@ from sparql.web.catalog import Catalog
 from sparql.web.dropped import no_version
 from sparql.web.sending import CHUNK
 from sparql.web.site import context, found, preferred
-from sparql.web.stream_reading import Reading, Readings, all_of, changed
+from sparql.web.stream_reading import Readings, StreamReading, all_of, changed
 
 ldes = Blueprint("ldes", __name__)
 
@@ -119,7 +119,7 @@ def members(name: str, part: str, page: int) -> Response:
     if reading is None:
         whole = partial(_whole, catalog, name, n)
         changes = changed(filed.path) if filed else all_of(whole())
-        reading = Reading(islice(changes, (page - 1) * MEMBERS, None), whole())
+        reading = StreamReading(islice(changes, (page - 1) * MEMBERS, None), whole())
     chosen = reading.ahead(MEMBERS + 1)
     if not chosen:
         abort(404, f"Version {n} of {name} has no page {page} in this stream.")
@@ -135,7 +135,7 @@ def members(name: str, part: str, page: int) -> Response:
 _READINGS: Final = Readings()
 
 
-def _sent(place: Place, reading: Reading, after: str) -> Iterator[bytes]:
+def _sent(place: Place, reading: StreamReading, after: str) -> Iterator[bytes]:
     """Yield a page, and keep the reading for the next one."""
     yield from _page(place, reading)
     if place.further:
@@ -147,7 +147,7 @@ def _type() -> str:
     return TRIG if preferred(N_QUADS, TRIG) == TRIG else N_QUADS
 
 
-def _page(place: Place, reading: Reading) -> Iterator[bytes]:
+def _page(place: Place, reading: StreamReading) -> Iterator[bytes]:
     """Yield the lines of a page."""
     head = [*_described(place.stream), _triple(place.address, RDF + "type", f"{TREE}Node")]
     if place.further:

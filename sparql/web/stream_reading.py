@@ -23,7 +23,7 @@ class StreamChange:
     removed: int
 
 
-class Reading:
+class StreamReading:
     """
     Two readings of a version side by side, that of what it changed and that of its lines, at the end of a page.
 
@@ -68,14 +68,14 @@ class Readings:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._kept: dict[str, Reading] = {}
+        self._kept: dict[str, StreamReading] = {}
 
-    def take(self, page: str) -> Reading | None:
+    def take(self, page: str) -> StreamReading | None:
         """The reading that stopped before a page; nobody else gets it."""
         with self._guard:
             return self._kept.pop(page, None)
 
-    def keep(self, page: str, reading: Reading) -> None:
+    def keep(self, page: str, reading: StreamReading) -> None:
         """Keep a reading for the page that it stopped before; the oldest goes when there are too many."""
         with self._guard:
             self._kept[page] = reading

@@ -9,7 +9,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from harvest.archive.entries import EntryName, entry_named
-from harvest.archive.handling import Registered, Version, contributed
+from harvest.archive.handling import HandlerEntry, Version, contributed
 from tests.packages import install
 
 HASH = "0123456789abcdef" * 4
@@ -32,9 +32,9 @@ def test_handlers_of_installed_packages_are_found(tmp_path: Path, monkeypatch: p
 
 def test_a_handler_must_be_a_function() -> None:
     """Whatever else a reference leads to would fail at each version."""
-    assert Registered("sum", "builtins:sum").load() is sum
+    assert HandlerEntry("sum", "builtins:sum").load() is sum
     with pytest.raises(TypeError, match="sys:path is no function"):
-        Registered("path", "sys:path").load()
+        HandlerEntry("path", "sys:path").load()
 
 
 @pytest.mark.parametrize(

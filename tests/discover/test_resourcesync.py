@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harvest.discover.resourcesync.documents import read_document
 from harvest.discover.resourcesync.pages import header_links, page_links
+from harvest.discover.resourcesync.reading import read_document
 from harvest.errors import DescriptionError
 from harvest.model.resourcesync import Capability, Relation
 from tests.realdata import realdata

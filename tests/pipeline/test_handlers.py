@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harvest.archive.handling import Registered, Version
+from harvest.archive.handling import HandlerEntry, Version
 from harvest.errors import DescriptionError, WashError
 from harvest.pipeline.track.asking import HandlerBounds, HandlerJob, ask
 from harvest.pipeline.track.handlers import OWN, archive, chosen, handlers, sitemap, void
@@ -151,7 +151,7 @@ def test_entries_are_listed_up_to_where_an_archive_breaks_off(tmp_path: Path) ->
 
 def test_our_own_can_be_loaded() -> None:
     """The table names functions that are there."""
-    assert {name: Registered(name, reference).load() for name, reference in OWN.items()} == {
+    assert {name: HandlerEntry(name, reference).load() for name, reference in OWN.items()} == {
         "void": void,
         "sitemap": sitemap,
         "archive": archive,
@@ -165,7 +165,7 @@ def test_one_slow_handler_does_not_use_up_the_time_of_others(tmp_path: Path, mon
     """They share a process while all goes well; whoever is at work when it is ended gets one of its own."""
     source = "import time\ndef slow(version):\n    time.sleep(2.5)\n    return ['http://x/slow']\n"
     install(tmp_path / "site", monkeypatch, "slow", {"slow": "slow:slow"}, source)
-    job = HandlerJob(Registered("slow", "slow:slow", "slow 1.2"), filed(tmp_path, "a", b""))
+    job = HandlerJob(HandlerEntry("slow", "slow:slow", "slow 1.2"), filed(tmp_path, "a", b""))
     wishes = list(ask([job] * 3, threading.Event(), HandlerBounds(7)))
     assert [(wish.urls, wish.trouble) for wish in wishes] == [(("http://x/slow",), None)] * 3
 

@@ -17,7 +17,7 @@ from harvest.archive.verify import verify
 from harvest.catalog.instance import InstanceCatalog
 from harvest.errors import ClusterError
 from harvest.pipeline.workers import cluster
-from harvest.pipeline.workers.task import Answer, RemoteTask, run
+from harvest.pipeline.workers.task import RemoteTask, WorkerAnswer, run
 from harvest.wash import process
 from sparql.errors import StoreError
 from tests.objects import SECRET, ObjectFolder, ObjectServer, serving
@@ -154,7 +154,7 @@ def test_workers_without_the_data_directory_exchange_by_the_bucket(
     seen: list[int] = []
     away = [False]
 
-    def elsewhere(self: object, remote: RemoteTask[object], bounds: process.Bounds) -> Answer[object]:
+    def elsewhere(self: object, remote: RemoteTask[object], bounds: process.Bounds) -> WorkerAnswer[object]:
         seen.append(len(of_workers(storage)))
         results = Path("/gone", *remote.exchange.results.parts[1:])
         answer = run(

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harvest.model.resourcesync import RS, SITEMAP, Capability, Relation
-from harvest.publish.resourcesync import documents
-from harvest.publish.resourcesync.documents import ListHead, ListItem, ListLink, instant, write_list
+from harvest.publish.resourcesync import writing
+from harvest.publish.resourcesync.writing import ListHead, ListItem, ListLink, instant, write_list
 from tests.realdata import realdata
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -61,7 +61,7 @@ def test_what_is_written_is_read_again(text: str) -> None:
 def test_a_list_of_too_many_items_has_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each part says which index it is of; of changes each but the last is closed. Source: sections 10.2 and 12.2."""
     most = 100
-    monkeypatch.setattr(documents, "MOST_ITEMS", most)
+    monkeypatch.setattr(writing, "MOST_ITEMS", most)
     head = ListHead(Capability.CHANGE_LIST, {"from": instant(START)}, (UP,))
     found = written(tmp_path, head, changes(2 * most + 1))
     assert list(found) == ["list1.xml", "list2.xml", "list3.xml", "list.xml"]
@@ -91,7 +91,7 @@ def test_a_list_that_fits_is_one_document(tmp_path: Path, count: int) -> None:
 
 def test_memory_does_not_grow_with_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four times as many items take as much."""
-    monkeypatch.setattr(documents, "MOST_ITEMS", 500)
+    monkeypatch.setattr(writing, "MOST_ITEMS", 500)
     peaks = []
     for count in (2_000, 8_000):
         tracemalloc.start()

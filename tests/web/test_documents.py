@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from harvest.catalog.instance import InstanceCatalog
 from harvest.catalog.seeds import ENTRIES, PAGE
 from harvest.config.settings import Settings
-from harvest.ledger import Clean, Ledger, Reading
+from harvest.ledger import Clean, Ledger, SitemapReading
 from harvest.model import Capture, Content, Hop, Part, Problem, Snapshot, Status
 from harvest.model.seeds import entry_hash, seed_hash
 from sparql.web.app import create_pages
@@ -246,7 +246,7 @@ def test_the_sitemaps_that_fill_the_list_are_shown(client: FlaskClient, made: Le
     url, hash = "http://me:secret@maps.example/sitemap.xml", seed_hash("http://maps.example/a")
     made.seeds.add_all(["http://maps.example/a"], NOW, 86400)
     made.sitemaps.set_seeds(url, {hash: None}, NOW)
-    made.sitemaps.read(url, Reading(None, None, 3600, 1), NOW)
+    made.sitemaps.read(url, SitemapReading(None, None, 3600, 1), NOW)
     made.sitemaps.set_seeds(url, {}, NOW)
     made.sitemaps.failed(url, "it answered 500", NOW)
     listed = client.get("/documents.json").get_json()

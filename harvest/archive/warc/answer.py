@@ -17,7 +17,7 @@ _TOKEN: Final = re.compile(r"[\w.+-]+/[\w.+-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RecordedAnswer:
     """
     An answer as records and lines need it.
 
@@ -42,7 +42,7 @@ class Answer:
     entity: str
 
 
-def read_answer(file: IO[bytes]) -> Answer | None:
+def read_answer(file: IO[bytes]) -> RecordedAnswer | None:
     """The answer in a file; None where it was cut off before its headers ended."""
     file.seek(0)
     try:
@@ -64,7 +64,7 @@ def read_answer(file: IO[bytes]) -> Answer | None:
         for piece in _pieces(ChunkedDataReader(file)):
             entity.update(piece)
     token = _TOKEN.match((headers.get_header("Content-Type") or "").strip())
-    return Answer(
+    return RecordedAnswer(
         headers.get_statuscode(),
         token[0].lower() if token else "unk",
         headers.get_header("Location") or "-",

@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Final
 
-from harvest.archive.warc.answer import Answer
+from harvest.archive.warc.answer import RecordedAnswer
 from harvest.archive.warc.cdx import HEADER, REVISIT, CdxLine, read_lines, url_key, write_lines
 from harvest.archive.warc.records import Original, named, write
 from harvest.model import WireExchange
@@ -49,7 +49,7 @@ class OpenFile:
         return self._records.tell()
 
     def append(
-        self, exchange: WireExchange, answer: Answer, original: Original | None, packed: tuple[IO[bytes], int]
+        self, exchange: WireExchange, answer: RecordedAnswer, original: Original | None, packed: tuple[IO[bytes], int]
     ) -> None:
         """Append the records of an exchange, of which that of the answer begins at an offset, and its line."""
         begin = self.size

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Final
 
-from harvest.archive.warc.answer import Answer, read_answer
+from harvest.archive.warc.answer import RecordedAnswer, read_answer
 from harvest.archive.warc.cdx import REVISIT, read_lines
 from harvest.archive.warc.current import OPEN, OpenFile, finish
 from harvest.archive.warc.records import Original, date, pack
@@ -76,7 +76,7 @@ class WarcFiles:
             self._put(exchange, answer, original, (records, offset))
 
     def _put(
-        self, exchange: WireExchange, answer: Answer, original: Original | None, packed: tuple[IO[bytes], int]
+        self, exchange: WireExchange, answer: RecordedAnswer, original: Original | None, packed: tuple[IO[bytes], int]
     ) -> None:
         with self._lock:
             self._current().append(exchange, answer, original, packed)

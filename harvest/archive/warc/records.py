@@ -13,7 +13,7 @@ from warcio.recordloader import ArcWarcRecord
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from harvest.archive.warc.answer import Answer
+from harvest.archive.warc.answer import RecordedAnswer
 from harvest.model import WireExchange
 
 _PROFILE: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -30,7 +30,7 @@ class Original(NamedTuple):
     payload: str
 
 
-def pack(exchange: WireExchange, answer: Answer, original: Original | None, into: IO[bytes]) -> int:
+def pack(exchange: WireExchange, answer: RecordedAnswer, original: Original | None, into: IO[bytes]) -> int:
     """Write the records of an exchange; returns where that of the answer begins."""
     about = [("WARC-Target-URI", exchange.url)]
     request = [("WARC-Type", "request"), *about, *named(exchange.at)]
@@ -77,7 +77,7 @@ class _Member:
 
 
 def _response(
-    about: list[tuple[str, str]], exchange: WireExchange, answer: Answer, original: Original | None
+    about: list[tuple[str, str]], exchange: WireExchange, answer: RecordedAnswer, original: Original | None
 ) -> tuple[list[tuple[str, str]], IO[bytes], int]:
     """The headers, the block and its length of the record of an answer."""
     if original is not None:
@@ -94,7 +94,7 @@ def _response(
     return headers, exchange.answer, len(answer.head) + answer.length
 
 
-def _digests(answer: Answer) -> list[tuple[str, str]]:
+def _digests(answer: RecordedAnswer) -> list[tuple[str, str]]:
     return [("WARC-Block-Digest", answer.block), ("WARC-Payload-Digest", answer.payload)]
 
 

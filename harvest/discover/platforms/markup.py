@@ -14,7 +14,7 @@ _PARAMETER: Final = re.compile(r";\s*([\w!#$&+.^`|~*-]+)\s*=\s*(?:\"((?:[^\"\\]|
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class HtmlLink:
     """
     A typed link of a page.
 
@@ -29,7 +29,7 @@ class Link:
     media_type: str | None = None
 
     @classmethod
-    def read_header(cls, header: str, base: str) -> Iterator[Link]:
+    def read_header(cls, header: str, base: str) -> Iterator[HtmlLink]:
         """The links of a Link header, one for each relation. Source: RFC 8288, section 3."""
         for url, parameters in _LINK.findall(header):
             said = {name.lower(): quoted or bare for name, quoted, bare in _PARAMETER.findall(parameters)}
@@ -49,7 +49,7 @@ class Markup:
     """
 
     title: str | None = None
-    links: list[Link] = field(default_factory=list)
+    links: list[HtmlLink] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
 
 
@@ -76,7 +76,7 @@ class _Reader(HTMLParser):
         self._within = None
         if tag == "link" and said.get("href"):
             for relation in said.get("rel", "").lower().split():
-                link = Link(relation, urljoin(self._base, said["href"].strip()), said.get("type") or None)
+                link = HtmlLink(relation, urljoin(self._base, said["href"].strip()), said.get("type") or None)
                 self.markup.links.append(link)
         elif tag == "script" and said.get("type", "").partition(";")[0].strip().lower() == "application/ld+json":
             self._within = tag

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote, urljoin, urlsplit
 
-from harvest.discover.platforms.markup import Link, read_markup
+from harvest.discover.platforms.markup import HtmlLink, read_markup
 from harvest.discover.platforms.platform import Answer, Answers, Landing, Platform, Wanted
 from harvest.discover.platforms.shapes import address, checksums, objects, size, text
 from harvest.errors import FilesetError
@@ -105,10 +105,13 @@ def _datasets(answer: Answer) -> Iterator[tuple[_Node, str]]:
                 yield node, "dcat" if is_dcat else "schemaorg"
 
 
-def _links(landing: Landing) -> list[Link]:
+def _links(landing: Landing) -> list[HtmlLink]:
     """The links of a page, those of its header first."""
     headers = [value for name, value in landing.answer.headers if name == "link"]
-    return [*Link.read_header(", ".join(headers), landing.url), *read_markup(landing.answer.text(), landing.url).links]
+    return [
+        *HtmlLink.read_header(", ".join(headers), landing.url),
+        *read_markup(landing.answer.text(), landing.url).links,
+    ]
 
 
 def _is(name: str) -> Platform:
@@ -207,7 +210,7 @@ def _signposted(landing: Landing, answers: Answers) -> Wanted | Manifest:
     )
 
 
-def _of_linkset(answer: Answer, landing: Landing) -> Iterator[Link]:
+def _of_linkset(answer: Answer, landing: Landing) -> Iterator[HtmlLink]:
     """The links of a linkset whose context is the page, or of all where the page is none of their contexts."""
     sets = objects(answer.json().get("linkset"))
     anchored = [each for each in sets if each.get("anchor") in landing.passed]
@@ -215,7 +218,7 @@ def _of_linkset(answer: Answer, landing: Landing) -> Iterator[Link]:
         for relation, targets in each.items():
             for target in objects(targets if relation != "anchor" else []):
                 if url := address(urljoin(answer.final_url, str(target.get("href") or ""))):
-                    yield Link(relation, url, text(target.get("type")))
+                    yield HtmlLink(relation, url, text(target.get("type")))
 
 
 SCHEMAORG: Final = _is("schemaorg")

@@ -40,7 +40,7 @@ _UNFORESEEN: Final = (AttributeError, LookupError, RecursionError, TypeError, Va
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class PlatformEntry:
     """
     A platform that is known by name and not loaded yet.
 
@@ -69,11 +69,11 @@ class Registered:
         return loaded
 
 
-def registered() -> tuple[Registered, ...]:
+def registered() -> tuple[PlatformEntry, ...]:
     """All platforms, in the order in which they are asked: those of other packages by name, then our own."""
-    others = {Registered(point.name, point.value) for point in entry_points(group=GROUP) if point.name not in OWN}
+    others = {PlatformEntry(point.name, point.value) for point in entry_points(group=GROUP) if point.name not in OWN}
     named = sorted(others, key=lambda each: (each.name, each.reference))
-    return (*named, *(Registered(name, reference) for name, reference in OWN.items()))
+    return (*named, *(PlatformEntry(name, reference) for name, reference in OWN.items()))
 
 
 def reads_headers(name: str) -> bool:
@@ -82,7 +82,7 @@ def reads_headers(name: str) -> bool:
 
 
 def step(
-    landing: Landing, answers: Answers, platforms: tuple[Registered, ...], hosts: Mapping[str, str]
+    landing: Landing, answers: Answers, platforms: tuple[PlatformEntry, ...], hosts: Mapping[str, str]
 ) -> Wanted | Manifest:
     """
     What the platform of a landing page needs next, or at last the manifest.
@@ -109,7 +109,7 @@ def step(
     return replace(found, files=settled(found.files))
 
 
-def _chosen(landing: Landing, platforms: tuple[Registered, ...], hosts: Mapping[str, str]) -> Registered:
+def _chosen(landing: Landing, platforms: tuple[PlatformEntry, ...], hosts: Mapping[str, str]) -> PlatformEntry:
     name = hosts.get(landing.host) or hosts.get(urlsplit(landing.url).hostname or "")
     if name is not None:
         for each in platforms:

@@ -24,7 +24,7 @@ from harvest.fetch.client import Client
 from harvest.model import Manifest, ManifestFile
 from harvest.pipeline.filesets.captured import FiledBody, as_captured, filed_body
 from harvest.wash import process
-from harvest.wash.unpacking.pick import Picked, Wanted, layers, names, pick
+from harvest.wash.unpacking.pick import Picked, WantedEntries, layers, names, pick
 from harvest.wash.unpacking.volume import Volume
 
 LACKING: Final = "not-in-bundle"
@@ -123,7 +123,7 @@ class Calls:
     def picked(self, chain: tuple[str, ...], entries: tuple[str, ...]) -> dict[str, Picked]:
         """The entries with these names, their bytes in `room`."""
         found: dict[str, Picked] = {}
-        wanted = Wanted(self.path, self.url, chain, entries)
+        wanted = WantedEntries(self.path, self.url, chain, entries)
         bounds = self._bounds(lambda one: found.update({one.name: one}))
         process.call(pick, bounds, wanted, self.volume, self.room)
         return found

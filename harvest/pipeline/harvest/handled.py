@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from threading import Event
 from typing import Final
 
-from harvest.archive.handling import Dump, Registered, Version
+from harvest.archive.handling import Dump, HandlerEntry, Version
 from harvest.discover.dates import read_date
 from harvest.discover.dumps import coverage_of, unusable
 from harvest.errors import DescriptionError
@@ -30,7 +30,7 @@ DEPTH: Final = 5
 """How far from the registered address they may be."""
 
 
-def named(name: str) -> Registered:
+def named(name: str) -> HandlerEntry:
     """
     The handler of a name.
 
@@ -86,7 +86,7 @@ class _Gathering:
     """Documents that are given to a handler, level by level."""
 
     provider: Provider
-    handler: Registered
+    handler: HandlerEntry
     had: Callable[[str], Version]
     stopping: Event
 

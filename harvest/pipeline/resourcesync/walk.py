@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from harvest.discover.resourcesync.documents import read_document
 from harvest.discover.resourcesync.items import Item, SyncDocument
 from harvest.discover.resourcesync.listing import DatasetLists
 from harvest.discover.resourcesync.pages import (
@@ -27,6 +26,7 @@ from harvest.discover.resourcesync.pages import (
     robots,
     well_known,
 )
+from harvest.discover.resourcesync.reading import read_document
 from harvest.discover.sitemap import read_robots
 from harvest.errors import DescriptionError, FetchError
 from harvest.model.resourcesync import Capability, Relation

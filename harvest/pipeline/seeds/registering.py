@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 from harvest.discover.sitemap_items import Item, SitemapDataset
-from harvest.ledger import Ledger, Reading
+from harvest.ledger import Ledger, SitemapReading
 from harvest.model.seeds import is_relative, seed_hash, unusable
 
 HOUR: Final = 3600.0
@@ -161,7 +161,9 @@ def register_sitemap(
         if unusable(entry.uri) is None:
             listed.setdefault(seed_hash(entry.uri), entry.lastmod)
     outdated = ledger.sitemaps.set_seeds(listing.url, listed, now)
-    ledger.sitemaps.read(listing.url, Reading(listing.interval, listing.state, _every(listing), len(listed)), now)
+    ledger.sitemaps.read(
+        listing.url, SitemapReading(listing.interval, listing.state, _every(listing), len(listed)), now
+    )
     record = ledger.sitemaps.get(listing.url)
     return SitemapImport(report, outdated, record.vanished if record else 0)
 

@@ -19,7 +19,7 @@ from harvest.model import Capture, Download
 from harvest.pipeline.harvest.washing import terms
 from harvest.pipeline.instance import Instance
 from harvest.wash import process
-from harvest.wash.unpacking.pick import Picked, Wanted, pick
+from harvest.wash.unpacking.pick import Picked, WantedEntries, pick
 from sparql.rdf import HASH_URI
 
 _CHUNK: Final = 1 << 20
@@ -203,7 +203,7 @@ class _EntryUnpacking:
     def _unpack(self, uri: str, room: Path) -> None:
         instance, settings = self._instance, self._instance.settings.wash
         path = instance.content.path(self._name.digest)
-        wanted = Wanted(path, uri, self._name.layers, tuple(self._wanted))
+        wanted = WantedEntries(path, uri, self._name.layers, tuple(self._wanted))
         bounds = process.Bounds(
             settings.timeout_s, uri, instance.stopping, lambda picked: self._found.append(self._answer(picked))
         )

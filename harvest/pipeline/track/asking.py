@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from harvest.archive.handling import Dump, Registered, Version
+from harvest.archive.handling import Dump, HandlerEntry, Version
 from harvest.errors import HarvestError, WashCrash, WashTimeout
 from harvest.wash import process
 
@@ -36,7 +36,7 @@ BATCH: Final = 512
 class HandlerJob:
     """A handler, and the version that it is given."""
 
-    handler: Registered
+    handler: HandlerEntry
     version: Version
 
 

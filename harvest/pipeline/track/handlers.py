@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from harvest.archive.entries import EntryName
-from harvest.archive.handling import Registered, Version, contributed
+from harvest.archive.handling import HandlerEntry, Version, contributed
 from harvest.config.nearest import unknown
 from harvest.discover.parsing import GENERIC
 from harvest.discover.sitemap import read_robots, read_sitemap
@@ -42,9 +42,9 @@ _ROBOTS_BYTES: Final = 512_000
 _CHUNK: Final = 1 << 20
 
 
-def handlers() -> tuple[list[Registered], list[Finding]]:
+def handlers() -> tuple[list[HandlerEntry], list[Finding]]:
     """All handlers by name, none of them loaded yet; and those that cannot be had because their name is taken."""
-    found = {name: Registered(name, reference) for name, reference in OWN.items()}
+    found = {name: HandlerEntry(name, reference) for name, reference in OWN.items()}
     findings = []
     for handler in contributed():
         first = found.setdefault(handler.name, handler)
@@ -54,7 +54,7 @@ def handlers() -> tuple[list[Registered], list[Finding]]:
     return list(found.values()), findings
 
 
-def chosen(names: Sequence[str]) -> tuple[list[Registered], list[Finding]]:
+def chosen(names: Sequence[str]) -> tuple[list[HandlerEntry], list[Finding]]:
     """
     The handlers with these names, in this order; all where none is named.
 

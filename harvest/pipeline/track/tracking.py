@@ -21,7 +21,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from harvest.archive import history
 from harvest.archive.entries import entry_named
-from harvest.archive.handling import Registered, Version
+from harvest.archive.handling import HandlerEntry, Version
 from harvest.archive.history import Archive, versions_in
 from harvest.archive.layout import HashName, name_of
 from harvest.archive.provenance import new_activity
@@ -216,7 +216,7 @@ class _Tracking:
             for url in (*wish.urls, *(dump.url for dump in wish.dumps)):
                 yield Question(url, answer.question.depth + 1, job.handler.name, answer.url, answer.activity)
 
-    def _keep_finding(self, handler: Registered, url: str, wish: Wish) -> None:
+    def _keep_finding(self, handler: HandlerEntry, url: str, wish: Wish) -> None:
         """Keep what went wrong with a handler; one that cannot be loaded is reported once, and asked no more."""
         if wish.trouble is None or (wish.is_broken and handler not in self._handlers):
             return

@@ -26,7 +26,7 @@ from harvest.errors import ClusterError, HarvestError, SettingsError, StoppedErr
 from harvest.model import Status
 from harvest.pipeline.workers.exchange import clear, exchange
 from harvest.pipeline.workers.local import LocalWorkers
-from harvest.pipeline.workers.task import Answer, RemoteTask, Task, placed, portable, run
+from harvest.pipeline.workers.task import RemoteTask, Task, WorkerAnswer, placed, portable, run
 from harvest.wash import process
 from harvest.wash.leaves import Progress
 
@@ -103,11 +103,11 @@ class Cluster:
         with self._guard:
             self._disconnect()
 
-    def _answered(self, remote: RemoteTask[T], bounds: process.Bounds) -> Answer[T]:
+    def _answered(self, remote: RemoteTask[T], bounds: process.Bounds) -> WorkerAnswer[T]:
         """What a worker answers; whoever waits hears meanwhile how far it is."""
         name = uuid4().hex
         heard = self._heard[name] = queue.SimpleQueue()
-        future: Future[Answer[T]] | None = None
+        future: Future[WorkerAnswer[T]] | None = None
         try:
             with self._explained(bounds.url):
                 client, executor = self._connected()
@@ -120,7 +120,7 @@ class Cluster:
                 future.cancel()
 
     def _await(
-        self, future: Future[Answer[T]], client: Any, bounds: process.Bounds, heard: queue.SimpleQueue[Progress]
+        self, future: Future[WorkerAnswer[T]], client: Any, bounds: process.Bounds, heard: queue.SimpleQueue[Progress]
     ) -> None:
         """Return when a worker has answered."""
         seen = looked = time.monotonic()
@@ -192,7 +192,7 @@ class _Released:
         return task is None or task.state != "executing"
 
 
-def _on_worker(remote: RemoteTask[T], name: str, url: str) -> Answer[T]:
+def _on_worker(remote: RemoteTask[T], name: str, url: str) -> WorkerAnswer[T]:
     """Do a task in a worker of Dask."""
     from distributed import get_worker
 

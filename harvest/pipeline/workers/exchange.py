@@ -19,7 +19,7 @@ WASHED: Final = "washed"
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class FileExchange:
     """
     Where that is.
 
@@ -106,12 +106,12 @@ def clear(content: ContentStore) -> None:
         at(objects.url, WASHED).clear()
 
 
-def exchange(content: ContentStore, room: Path) -> Exchange:
+def exchange(content: ContentStore, room: Path) -> FileExchange:
     """Where a worker and this instance exchange what belongs to one task, whose temporary folder is `room`."""
     results = room / "results"
     results.mkdir(exist_ok=True)
     objects = objects_of(content.root)
-    return Exchange(content.root, results, objects.url if objects else "")
+    return FileExchange(content.root, results, objects.url if objects else "")
 
 
 def files_of(document: Document) -> list[Path]:

@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar, cast
 from harvest.archive.content import ContentStore
 from harvest.errors import HarvestError, StorageError, bare
 from harvest.model import Document
-from harvest.pipeline.workers.exchange import Exchange, files_of, found, named
+from harvest.pipeline.workers.exchange import FileExchange, files_of, found, named
 from harvest.wash import process
 from harvest.wash.leaves import Progress, Terms
 from harvest.wash.tasks import moved
@@ -57,11 +57,11 @@ class RemoteTask(Generic[T]):
 
     task: Task[T]
     timeout_s: float
-    exchange: Exchange
+    exchange: FileExchange
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
+class WorkerAnswer(Generic[T]):
     """
     What a worker answers.
 
@@ -91,7 +91,7 @@ class _Reports:
             self.pass_on(progress)
 
 
-def run(remote: RemoteTask[T], bounds: process.Bounds, folder: Path | None) -> Answer[T]:
+def run(remote: RemoteTask[T], bounds: process.Bounds, folder: Path | None) -> WorkerAnswer[T]:
     """
     Do what a worker was sent, in a process with the limits of any washing; whatever goes wrong is in the answer.
 
@@ -109,12 +109,12 @@ def run(remote: RemoteTask[T], bounds: process.Bounds, folder: Path | None) -> A
             documents = tuple(found(each, content) for each in task.documents)
             guarded = replace(bounds, on_report=reports.hear)
             value = process.call(task.function, guarded, documents, replace(task.terms, scratch=Path(room)))
-            return Answer(moved(value, remote.exchange.put), progress=reports.last)
+            return WorkerAnswer(moved(value, remote.exchange.put), progress=reports.last)
     except HarvestError as error:
-        return Answer(None, bare(error), reports.last)
+        return WorkerAnswer(None, bare(error), reports.last)
     except OSError as error:
         message = f"a worker on {socket.gethostname()} cannot read or write what it shares: {error}"
-        return Answer(None, StorageError(message, url=error.filename), reports.last)
+        return WorkerAnswer(None, StorageError(message, url=error.filename), reports.last)
 
 
 def portable(task: Task[T], content: ContentStore) -> Task[T] | None:
@@ -124,7 +124,7 @@ def portable(task: Task[T], content: ContentStore) -> Task[T] | None:
     return replace(task, documents=tuple(map(named, task.documents)))
 
 
-def placed(answer: Answer[T], exchange: Exchange) -> T:
+def placed(answer: WorkerAnswer[T], exchange: FileExchange) -> T:
     """
     What a worker's function returned, with its snapshots where they are here.
 

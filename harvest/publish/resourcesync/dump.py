@@ -19,8 +19,8 @@ from zipfile import ZIP64_LIMIT, ZIP_DEFLATED, ZipFile, ZipInfo
 
 from harvest.model.resourcesync import MEDIA_TYPE, Capability, Relation
 from harvest.publish.resourcesync.dataset import DATASET, DatasetFile, digest
-from harvest.publish.resourcesync.documents import ListHead, ListItem, ListLink, instant, write_list
 from harvest.publish.resourcesync.lists import CAPABILITIES, DUMP, N_QUADS, FeedAddresses
+from harvest.publish.resourcesync.writing import ListHead, ListItem, ListLink, instant, write_list
 
 PACKED: Final = "resourcedump.zip"
 MANIFEST: Final = "resourcedump-manifest.xml"

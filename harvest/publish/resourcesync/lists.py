@@ -19,7 +19,7 @@ from harvest.model import About
 from harvest.model.resourcesync import MEDIA_TYPE, Capability, ChangeKind, Relation
 from harvest.publish.description import moment, origin
 from harvest.publish.resourcesync.dataset import DATASET, DatasetFile
-from harvest.publish.resourcesync.documents import ListHead, ListItem, ListLink, instant, write_list
+from harvest.publish.resourcesync.writing import ListHead, ListItem, ListLink, instant, write_list
 from sparql.rdf import DCTERMS, NQUD, PREFIXES, RDF, VOID
 
 CAPABILITIES: Final = "capabilitylist.xml"

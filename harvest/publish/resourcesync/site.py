@@ -21,8 +21,8 @@ from typing import Final
 from harvest.errors import DamageError
 from harvest.model.resourcesync import MEDIA_TYPE, Capability, Relation
 from harvest.publish import checksums
-from harvest.publish.resourcesync.documents import ListHead, ListItem, ListLink, write_list
 from harvest.publish.resourcesync.lists import CAPABILITIES, RESOURCES, SOURCE, FeedAddresses, described_by
+from harvest.publish.resourcesync.writing import ListHead, ListItem, ListLink, write_list
 
 ROBOTS: Final = "robots.txt"
 SITEMAP: Final = "sitemap.xml"

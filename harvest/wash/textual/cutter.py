@@ -44,7 +44,7 @@ class Break:
 
 
 @dataclass(slots=True)
-class Piece:
+class StatementBatch:
     """
     Some statements in a row.
 
@@ -95,9 +95,9 @@ class Cutter:
         self._line = 1
         self._column = 1
 
-    def piece(self, stop: int) -> Piece:
+    def piece(self, stop: int) -> StatementBatch:
         """The text up to an offset, which counts as passed on."""
-        piece = Piece(self.text, self.start, stop, self._passed, self._line, self._column)
+        piece = StatementBatch(self.text, self.start, stop, self._passed, self._line, self._column)
         text = self.text[self.start : stop]
         self._line, self._column = after(text, self._line, self._column)
         self._passed += len(text)

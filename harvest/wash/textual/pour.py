@@ -17,7 +17,7 @@ LINE_FORMATS: Final = (N_TRIPLES, N_QUADS)
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class ParserStop:
     """
     Where pyoxigraph gave up.
 
@@ -81,9 +81,9 @@ class Out:
         """Nothing waits here."""
 
 
-def pour(source: BinaryIO | bytes, format: Format, state: ParserState, out: object) -> Stop | None:
+def pour(source: BinaryIO | bytes, format: Format, state: ParserState, out: object) -> ParserStop | None:
     """What was wrong first; the triples before it are written, and `state` is what it leaves behind."""
-    stop: list[Stop] = []
+    stop: list[ParserStop] = []
     lines = format in LINE_FORMATS
     quads = pyoxigraph.parse(source, format=format.parser, base_iri=state.base, without_named_graphs=format is N3)
     try:
@@ -103,7 +103,7 @@ def write(triples: Iterator[pyoxigraph.Triple], out: object) -> None:
     pyoxigraph.serialize(triples, cast(BinaryIO, out), format=pyoxigraph.RdfFormat.N_TRIPLES)
 
 
-def _until(quads: pyoxigraph.QuadParser, stop: list[Stop]) -> Iterator[pyoxigraph.Triple]:
+def _until(quads: pyoxigraph.QuadParser, stop: list[ParserStop]) -> Iterator[pyoxigraph.Triple]:
     """The triples before an error, but for the last, which may be bad itself; that and the error go to `stop`."""
     held: pyoxigraph.Triple | None = None
     try:
@@ -118,13 +118,13 @@ def _until(quads: pyoxigraph.QuadParser, stop: list[Stop]) -> Iterator[pyoxigrap
         yield held
 
 
-def _stop(error: SyntaxError | MemoryError, held: pyoxigraph.Triple | None) -> Stop:
+def _stop(error: SyntaxError | MemoryError, held: pyoxigraph.Triple | None) -> ParserStop:
     """What an error says; memory that is short in earnest is raised again."""
     if isinstance(error, SyntaxError):
         empty = (error.lineno, error.offset) == (error.end_lineno, error.end_offset)
         early = empty and "UTF-8" not in error.msg
-        return Stop(reason(error), error.lineno, error.offset or 1, early, held=held)
+        return ParserStop(reason(error), error.lineno, error.offset or 1, early, held=held)
     if not error.args:
         raise error
     # pyoxigraph says so when a term is larger than its buffer, and the memory has nothing to do with it.
-    return Stop(str(error), held=held)
+    return ParserStop(str(error), held=held)

@@ -16,12 +16,12 @@ from typing import Final
 
 from harvest.model import Problem
 from harvest.wash.problems import Problems
-from harvest.wash.textual.cutter import UNCLOSED, Break, Piece
+from harvest.wash.textual.cutter import UNCLOSED, Break, StatementBatch
 from harvest.wash.textual.intake import DEPTH
 from harvest.wash.textual.lexis import BEHIND, DECLARED, LEADING, OPEN_ON_LINE, SENTENCE
 from harvest.wash.textual.outline import outline, separators
 from harvest.wash.textual.place import excerpt, kind, offset
-from harvest.wash.textual.pour import LINE_FORMATS, Out, ParserState, Stop, declared, pour, write
+from harvest.wash.textual.pour import LINE_FORMATS, Out, ParserState, ParserStop, declared, pour, write
 from harvest.wash.textual.salvage import Salvage
 from harvest.wash.textual.statements import Statements
 from sparql.rdf import N3, Format
@@ -51,9 +51,9 @@ class Rest:
         self._stride = _FAR
         self._ended = False
         self._skipped: int | None = None
-        self._pieces: Iterable[Piece] = ()
+        self._pieces: Iterable[StatementBatch] = ()
 
-    def read(self, pieces: Iterable[Piece], stop: Stop | None) -> None:
+    def read(self, pieces: Iterable[StatementBatch], stop: ParserStop | None) -> None:
         """Read what is behind the statement where pyoxigraph stopped; all that is there without such a place."""
         self._pieces = pieces
         piece = None
@@ -77,7 +77,7 @@ class Rest:
         elif stop is not None:
             self._problems.add(Problem(kind(stop.message), stop.message, stop.line, stop.column))
 
-    def _sought(self, piece: Piece, stop: Stop) -> int | None:
+    def _sought(self, piece: StatementBatch, stop: ParserStop) -> int | None:
         """Where in the piece pyoxigraph stopped; None if it was not there."""
         place = None
         if stop.passed is not None:
@@ -89,7 +89,7 @@ class Rest:
         unclosed = [broken.offset for broken in piece.breaks.values() if broken.kind != "too-large"]
         return min([*unclosed, *([] if place is None else [place])], default=None)
 
-    def _offset(self, piece: Piece, start: int, line: int, stop: Stop, shift: int) -> int:
+    def _offset(self, piece: StatementBatch, start: int, line: int, stop: ParserStop, shift: int) -> int:
         """Where a place is in the piece, its line counted from `start`, which is `shift` characters into its line."""
         if line < 1:
             return start
@@ -98,7 +98,7 @@ class Rest:
             place -= 2 if piece.text[max(0, place - 2) : place] == b"\r\n" else 1
         return max(start, place)
 
-    def _tell_first(self, piece: Piece, place: int, stop: Stop) -> int:
+    def _tell_first(self, piece: StatementBatch, place: int, stop: ParserStop) -> int:
         """Report what pyoxigraph stopped at; the statement behind."""
         index = piece.at(place)
         if index >= 0:
@@ -109,7 +109,7 @@ class Rest:
         self._doubtful = not self._lines
         return 0
 
-    def _read(self, piece: Piece, index: int) -> None:
+    def _read(self, piece: StatementBatch, index: int) -> None:
         """Read the statements of a piece from an index on."""
         self._limit(piece)
         broken = sorted(piece.breaks)
@@ -121,7 +121,7 @@ class Rest:
                 end = broken[place] if place < len(broken) else len(piece.begins)
                 index = self._read_many(piece, index, min(end, index + self._stride))
 
-    def _limit(self, piece: Piece) -> None:
+    def _limit(self, piece: StatementBatch) -> None:
         """Break the statements whose triple terms the parser could not take."""
         if piece.text.count(b"<<(") <= DEPTH:
             return
@@ -130,7 +130,7 @@ class Rest:
                 piece.breaks[index] = Break(begin, "too-large", f"more than {DEPTH} triple terms in a statement")
                 piece.ends[index] = begin
 
-    def _read_many(self, piece: Piece, index: int, end: int) -> int:
+    def _read_many(self, piece: StatementBatch, index: int, end: int) -> int:
         """Read statements up to the first that is bad; the one behind."""
         stop, place = self._parse(piece, index, end, self._out)
         if stop is None:
@@ -140,7 +140,7 @@ class Rest:
         index = min(end - 1, max(index, piece.at(place)))
         return self._drop(piece, index, place, stop)
 
-    def _read_one(self, piece: Piece, index: int) -> int:
+    def _read_one(self, piece: StatementBatch, index: int) -> int:
         """Read a statement that is bad, or is behind one that is; the one behind."""
         held = io.BytesIO()
         stop, place = self._parse(piece, index, index + 1, held if self._doubtful else self._out)
@@ -151,7 +151,7 @@ class Rest:
             self._doubtful = False
         return index + 1
 
-    def _parse(self, piece: Piece, index: int, end: int, out: object) -> tuple[Stop | None, int]:
+    def _parse(self, piece: StatementBatch, index: int, end: int, out: object) -> tuple[ParserStop | None, int]:
         """Write the triples of some statements; what was wrong, and where."""
         begin, stop_at = piece.begins[index], piece.ends[end - 1]
         text, shift = piece.text[begin:stop_at], 0
@@ -162,12 +162,12 @@ class Rest:
             return stop, begin
         return stop, min(self._offset(piece, begin, stop.line - shift, stop, 0), stop_at)
 
-    def _framed(self, piece: Piece, index: int, text: bytes, closed: bool = False) -> bytes:
+    def _framed(self, piece: StatementBatch, index: int, text: bytes, closed: bool = False) -> bytes:
         """Statements with what holds for them: prefixes, on one line so that lines can be counted, and the graph."""
         opening = b" {" if piece.opened[index] else b""
         return b"".join((declared(self._state), opening, b"\n", text, b"\n}" if closed else b""))
 
-    def _drop(self, piece: Piece, index: int, place: int, stop: Stop | None) -> int:
+    def _drop(self, piece: StatementBatch, index: int, place: int, stop: ParserStop | None) -> int:
         """Report what is wrong with a statement, and forget what it may have declared; the statement behind."""
         broken = piece.breaks.get(index)
         late = stop is None or stop.line is None or stop.message.startswith("Unexpected end")
@@ -193,7 +193,7 @@ class Rest:
             self._skipped = piece.passed + piece.stop - piece.start
         return index + 1
 
-    def _salvaged(self, piece: Piece, index: int, reported: Break) -> bool:
+    def _salvaged(self, piece: StatementBatch, index: int, reported: Break) -> bool:
         """Report what is wrong with a statement, and write what is good behind that; whether all of it is plain."""
         text, begin, end = piece.text, piece.begins[index], piece.ends[index]
         plain = reported is not piece.breaks.get(index)
@@ -211,7 +211,7 @@ class Rest:
             self._problems.lose(max(1, separators(text, begin, end, found.cells[-1].end)))
         return found.whole
 
-    def _forget(self, piece: Piece, index: int) -> None:
+    def _forget(self, piece: StatementBatch, index: int) -> None:
         """Forget what a bad statement may have declared: what is said with it would be something else."""
         declared = DECLARED.match(piece.text, piece.begins[index], piece.ends[index])
         if declared and declared[2]:
@@ -219,12 +219,12 @@ class Rest:
         elif declared:
             self._state.prefixes.pop(declared[1].decode("utf-8", "replace"), None)
 
-    def _keep(self, piece: Piece, index: int, place: int, stop: Stop) -> None:
+    def _keep(self, piece: StatementBatch, index: int, place: int, stop: ParserStop) -> None:
         """Write the last triple before an error, unless its object is the beginning of something else."""
         if stop.held is not None and not self._doubtful and not self._spoilt(piece, index, place):
             write(iter((stop.held,)), self._out)
 
-    def _spoilt(self, piece: Piece, index: int, place: int) -> bool:
+    def _spoilt(self, piece: StatementBatch, index: int, place: int) -> bool:
         """
         Whether the object of the last triple before an error is not meant as one.
 
@@ -243,14 +243,14 @@ class Rest:
             start = string[0] if string else start
         return self._count(piece, index, text[begin : place + 100]) > self._count(piece, index, text[begin:start])
 
-    def _count(self, piece: Piece, index: int, text: bytes) -> int:
+    def _count(self, piece: StatementBatch, index: int, text: bytes) -> int:
         """The triples that the beginning of a statement has."""
         held = io.BytesIO()
         state = ParserState(self._state.base, dict(self._state.prefixes))
         stop = pour(self._framed(piece, index, text), self._format, state, held)
         return held.getvalue().count(b"\n") + (stop is not None and stop.held is not None)
 
-    def _unclosed(self, piece: Piece, index: int, place: int, stop: Stop) -> Break | None:
+    def _unclosed(self, piece: StatementBatch, index: int, place: int, stop: ParserStop) -> Break | None:
         """What is not closed, where that is what is wrong; None else."""
         if not self._lines:
             return self._turned(piece, index, place)
@@ -260,7 +260,7 @@ class Rest:
                     return Break(found.start(), *UNCLOSED[found[1]])
         return None
 
-    def _turned(self, piece: Piece, index: int, place: int) -> Break | None:
+    def _turned(self, piece: StatementBatch, index: int, place: int) -> Break | None:
         """
         The long string that is not closed, where one was taken for closed; None else.
 
@@ -279,7 +279,7 @@ class Rest:
             return None
         return Break(opening, *UNCLOSED[text[opening : opening + 3]])
 
-    def _report(self, piece: Piece, reported: Break, lost: int) -> None:
+    def _report(self, piece: StatementBatch, reported: Break, lost: int) -> None:
         # What is too large is a statement here, where elsewhere it is a document.
         self._problems.dropped += reported.kind == "too-large"
         if self._problems.wants_excerpt(reported.kind, lost):

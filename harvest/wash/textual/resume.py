@@ -15,10 +15,10 @@ from typing import BinaryIO
 from harvest.model import Problem
 from harvest.wash.problems import Problems
 from harvest.wash.text import Sink, Text
-from harvest.wash.textual.cutter import STATEMENT, TERM, Break, Cutter, Piece
+from harvest.wash.textual.cutter import STATEMENT, TERM, Break, Cutter, StatementBatch
 from harvest.wash.textual.intake import DEPTH, Intake
 from harvest.wash.textual.lexis import LINE_END
-from harvest.wash.textual.pour import LINE_FORMATS, Out, ParserState, Stop, pour
+from harvest.wash.textual.pour import LINE_FORMATS, Out, ParserState, ParserStop, pour
 from harvest.wash.textual.rest import Rest
 from harvest.wash.textual.statements import Statements
 from sparql.rdf import Format
@@ -40,7 +40,7 @@ def transcribe(text: Text, format: Format, sink: Sink, problems: Problems) -> No
         if intake.deep is not None:
             held = stop.held if stop else None
             message = f"triple terms more than {DEPTH} deep inside each other"
-            stop = Stop(message, passed=intake.deep, held=held)
+            stop = ParserStop(message, passed=intake.deep, held=held)
         elif stop is not None and stop.line is None:
             # The term that filled the parser's buffer takes at least its second half.
             stop = replace(stop, passed=intake.passed - TERM // 2) if "buffer" in stop.message else stop
@@ -54,7 +54,7 @@ def transcribe(text: Text, format: Format, sink: Sink, problems: Problems) -> No
         problems.add(Problem("cut-off", intake.damage.message))
 
 
-def _lines(stream: BinaryIO) -> Iterator[Piece]:
+def _lines(stream: BinaryIO) -> Iterator[StatementBatch]:
     """A document of N-Triples or N-Quads in pieces whose statements are its lines."""
     cutter = Cutter(stream)
     while not cutter.ended:
@@ -75,7 +75,7 @@ def _lines(stream: BinaryIO) -> Iterator[Piece]:
             yield piece
 
 
-def _skimmed(cutter: Cutter) -> Piece:
+def _skimmed(cutter: Cutter) -> StatementBatch:
     """A line that is too long, of which only the beginning is kept."""
     place = cutter.start
     piece = cutter.piece(place)

@@ -10,7 +10,7 @@ from typing import Final
 from harvest.wash.textual.cutter import Break
 from harvest.wash.textual.outline import Cell, Outline, separators
 from harvest.wash.textual.place import kind, offset
-from harvest.wash.textual.pour import Out, ParserState, Stop, declared, pour
+from harvest.wash.textual.pour import Out, ParserState, ParserStop, declared, pour
 from sparql.rdf import TURTLE
 
 _TOGETHER: Final = 1000
@@ -70,7 +70,7 @@ class Salvage:
                 middle = len(row) // 2
                 waiting += [row[middle:], row[:middle]]
 
-    def _parse(self, cells: Run, held: io.BytesIO) -> Stop | None:
+    def _parse(self, cells: Run, held: io.BytesIO) -> ParserStop | None:
         """Write what some objects say; what is wrong with them."""
         said = (
             b"%b %b\n%b ." % (self.found.subject, cell.predicate, self.text[cell.begin : cell.end]) for cell in cells

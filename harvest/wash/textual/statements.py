@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from harvest.wash.textual.cutter import BLOCK, STATEMENT, TERM, UNCLOSED, Break, Cutter, Piece
+from harvest.wash.textual.cutter import BLOCK, STATEMENT, TERM, UNCLOSED, Break, Cutter, StatementBatch
 from harvest.wash.textual.lexis import DIRECTIVE, INSIDE, LINE_END, STATEMENT_END, lexis_of
 from sparql.rdf import N3, Format
 
@@ -35,10 +35,10 @@ class Statements:
         self._formula: int | None = None
         self._skimmed = b""
         self._skimmed_from = 1
-        self._found = Piece(b"", 0, 0, 0, 1, 1)
+        self._found = StatementBatch(b"", 0, 0, 0, 1, 1)
         self._given = self._found
 
-    def __iter__(self) -> Iterator[Piece]:
+    def __iter__(self) -> Iterator[StatementBatch]:
         """The document, the statements of each block together."""
         while not self._cutter.ended:
             self._refill()
@@ -86,9 +86,9 @@ class Statements:
         if self._cutter.ended:
             self._cutter.text += b"\n"
 
-    def _piece(self) -> Piece:
+    def _piece(self) -> StatementBatch:
         """What was found since the last piece."""
-        found, self._found = self._found, Piece(b"", 0, 0, 0, 1, 1)
+        found, self._found = self._found, StatementBatch(b"", 0, 0, 0, 1, 1)
         piece = self._cutter.piece(self._at if self._begin is None else self._begin)
         piece.begins, piece.ends, piece.breaks = found.begins, found.ends, found.breaks
         piece.opened, piece.inside = found.opened, found.inside

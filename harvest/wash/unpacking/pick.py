@@ -18,7 +18,7 @@ from harvest.wash.unpacking.volume import Meter, Volume
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedEntries:
     """
     Entries that are wanted.
 
@@ -74,7 +74,7 @@ def names(path: Path, url: str, volume: Volume, scratch: Path) -> Iterator[str]:
         yield entry.name
 
 
-def pick(wanted: Wanted, volume: Volume, room: Path) -> None:
+def pick(wanted: WantedEntries, volume: Volume, room: Path) -> None:
     """
     Report (`process.report`) each wanted entry as `Picked`, its bytes in a file in `room`; of one name the first.
 

@@ -14,7 +14,7 @@ import pytest
 from harvest.errors import WashError
 from harvest.wash import process
 from harvest.wash.unpacking import archives
-from harvest.wash.unpacking.pick import Picked, Wanted, layers, names, pick
+from harvest.wash.unpacking.pick import Picked, WantedEntries, layers, names, pick
 from harvest.wash.unpacking.volume import TooLarge, Volume
 from tests.wash.packed import TEXT, archive
 
@@ -35,7 +35,7 @@ def picked(path: Path, kinds: tuple[str, ...], *wanted: str, volume: Volume = UN
     room = path.parent / "room"
     room.mkdir(exist_ok=True)
     bounds = process.Bounds(30, URL, threading.Event(), told.append)
-    process.call(pick, bounds, Wanted(path, URL, kinds, wanted), volume, room)
+    process.call(pick, bounds, WantedEntries(path, URL, kinds, wanted), volume, room)
     return {item.name: item for item in told}
 
 
