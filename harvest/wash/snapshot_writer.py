@@ -12,7 +12,7 @@ from typing import BinaryIO, Protocol
 from harvest.errors import WashError
 from harvest.model import Snapshot
 from harvest.wash.naming.skolem import Naming, skolemize
-from harvest.wash.sorting import Merging, Sorting
+from harvest.wash.sorting import Sorting
 from harvest.wash.text import Sink
 
 _CHUNK = 1 << 20
@@ -36,7 +36,7 @@ class SnapshotWriter:
             memory: Bytes that sorting and labelling aim to stay under together.
             ground: Files of sorted lines without blank nodes, which are in it, too.
         """
-        self.ground = Merging(target.parent, memory // 4, ground) if ground else Sorting(target.parent, memory // 4)
+        self.ground = Sorting(target.parent, memory // 4, ground)
         self._blank: dict[Naming, _Aside] = {}
         self._graph = graph
         self._target = target

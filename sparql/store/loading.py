@@ -1,11 +1,10 @@
 """
 Adding sorted lines to a pyoxigraph store: in transactions when few, in bulk pieces when many.
 
-One `bulk_load` of a file keeps a million statements a thread in memory, 1.5 to 1.9 GB in all. Pieces of 16 to 48 MB
-in as many threads as there are cores take 0.5 GB for 2 M triples and 1 GB for 10 M, and 7.4 to 9 s instead of 9.4 to
-10.1 s for 2 M. Every piece becomes a file in each index, and a flush waits while an index has more than about 20 of
-them, so pieces grow with what was loaded: pieces of 16 MB alone made the flush after 10 M triples take 18 s,
-those of 48 MB 0.6 s.
+One `bulk_load` of a file keeps a million statements a thread in memory: 1.4 GB for 2 M triples, 1.8 GB for 10 M.
+Pieces of 16 to 48 MB in as many threads as there are cores take 0.35 and 0.8 GB, and two thirds of the time for 2 M.
+Every piece becomes a file in each index, and a flush waits while an index has more than about 20 of them, so pieces
+grow with what was loaded: pieces of 16 MB alone made the flush after 10 M triples take 14 to 18 s, of 48 MB 0.6 s.
 
 A file object given to `bulk_load` is read 2 kB at a time, each time under the interpreter lock; pieces are not.
 """
@@ -23,7 +22,7 @@ from sparql.errors import StoreError
 
 SMALLEST_PIECE: Final = 16 << 20
 LARGEST_PIECE: Final = 48 << 20
-PIECES: Final = 8
+PIECES: Final = 16
 """A piece is this part of what was loaded before it, within the two limits."""
 
 

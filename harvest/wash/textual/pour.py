@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import attrgetter
+from itertools import chain, tee
+from operator import attrgetter, itemgetter
 from typing import BinaryIO, Final, cast
 
 import pyoxigraph
@@ -83,39 +84,36 @@ class Out:
 
 def pour(source: BinaryIO | bytes, format: Format, state: ParserState, out: object) -> ParserStop | None:
     """What was wrong first; the triples before it are written, and `state` is what it leaves behind."""
-    stop: list[ParserStop] = []
+    stop: ParserStop | None = None
     lines = format in LINE_FORMATS
     quads = pyoxigraph.parse(source, format=format.parser, base_iri=state.base, without_named_graphs=format is N3)
+    ahead, behind = tee(quads)
+    begun = False
     try:
-        # A triple of a line is reported when its dot is read, so that it is whole.
-        write(map(attrgetter("triple"), quads) if lines else _until(quads, stop), out)
+        if lines:  # a statement is there when its dot is read, so that it is whole
+            write(_graphless(quads, format), out)
+        elif begun := next(ahead, None) is not None:
+            # Taken from one ahead: the last statement before an error may be bad itself.
+            write(_graphless(chain(map(itemgetter(1), zip(ahead, behind, strict=False)), behind), format), out)
     except (SyntaxError, MemoryError) as error:
         # What came before is written nevertheless.
-        stop.append(_stop(error, None))
+        stop = _stop(error, next(behind).triple if begun else None)
     if not lines:
         state.prefixes = quads.prefixes
         state.base = quads.base_iri
-    return stop[0] if stop else None
+    return stop
 
 
-def write(triples: Iterator[pyoxigraph.Triple], out: object) -> None:
-    """Write triples in N-Triples."""
+def _graphless(
+    quads: Iterator[pyoxigraph.Quad], format: Format
+) -> Iterator[pyoxigraph.Triple] | Iterator[pyoxigraph.Quad]:
+    """The statements as they are written in N-Triples; making triples of quads that have no graph would take time."""
+    return map(attrgetter("triple"), quads) if format.parser.supports_datasets else quads
+
+
+def write(triples: Iterator[pyoxigraph.Triple] | Iterator[pyoxigraph.Quad], out: object) -> None:
+    """Write triples, or quads of no graph, in N-Triples."""
     pyoxigraph.serialize(triples, cast(BinaryIO, out), format=pyoxigraph.RdfFormat.N_TRIPLES)
-
-
-def _until(quads: pyoxigraph.QuadParser, stop: list[ParserStop]) -> Iterator[pyoxigraph.Triple]:
-    """The triples before an error, but for the last, which may be bad itself; that and the error go to `stop`."""
-    held: pyoxigraph.Triple | None = None
-    try:
-        for quad in quads:
-            if held is not None:
-                yield held
-            held = quad.triple
-    except (SyntaxError, MemoryError) as error:
-        stop.append(_stop(error, held))
-        return
-    if held is not None:
-        yield held
 
 
 def _stop(error: SyntaxError | MemoryError, held: pyoxigraph.Triple | None) -> ParserStop:
