@@ -16,7 +16,7 @@ from bench.measure import Sample, interleaved
 from bench.provider import provider
 from bench.table import Row, Target, compared
 
-TARGET = Target(1.25, "slower")
+TARGET = Target(1.1, "slower")
 GRAPH = "http://bench.example/graph/p"
 REAL = "large/dbpedia-links"
 

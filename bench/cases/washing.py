@@ -34,7 +34,7 @@ KINDS = (("2 % of them touch blank nodes", 0.05), ("30 % of them touch blank nod
 """What is told of a file, and the share of items with an address: three of the eight triples of those touch it."""
 
 FORMATS = (("N-Triples", "nt"), ("Turtle", "ttl"), ("RDF/XML", "rdf"))
-AGAINST_THE_PIPE = Target(1.6, "slower")
+AGAINST_THE_PIPE = Target(1.5, "slower")
 
 BESIDE = Target(0.85, "slower")
 """Two at once beside the same two one after the other: 1.0 where only one core works, 0.7 is what two cores give."""

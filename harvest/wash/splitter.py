@@ -7,7 +7,6 @@ pyoxigraph writes canonical N-Triples, so its lines can be cut, sorted and compa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from harvest.model import Problem
@@ -17,8 +16,8 @@ from harvest.wash.text import Sink
 BATCH: Final = 1 << 19
 """Bytes of lines that are looked at together: pyoxigraph writes 8 kB at a time, and each look has a price."""
 
-_MARKS = (b"_:", b"<<(")
 _DIRECTED = re.compile(rb'^.*"@[A-Za-z0-9-]+--(?:ltr|rtl) \.\n', re.MULTILINE)
+_TRIPLE_TERM = re.compile(rb"^[^ ]+ [^ ]+ <<\(.*\n", re.MULTILINE)
 
 
 class Splitter:
@@ -69,33 +68,35 @@ class Splitter:
         cut = held.rfind(b"\n") + 1
         self._held, self._size = [held[cut:]], 0
         lines = held[:cut]
+        if b"<<(" in lines:
+            lines = self._without(_TRIPLE_TERM, "a triple term", lines)
         if b"--ltr .\n" in lines or b"--rtl .\n" in lines:
-            lines = self._undirected(lines)
+            lines = self._without(_DIRECTED, "a literal with a base direction", lines)
         self.statements += lines.count(b"\n")
         self._split(lines)
 
     def _split(self, lines: bytes) -> None:
-        """Cut the lines that hold a mark of blank nodes out; the others pass in one piece between them."""
+        """Cut the lines that hold a blank node out; the others pass in one piece between them."""
         ground: list[bytes] = []
         blank: list[bytes] = []
         passed = 0
-        for begin, end in _marked(lines):
+        place = lines.find(b"_:")
+        while place >= 0:
+            begin, end = lines.rfind(b"\n", 0, place) + 1, lines.index(b"\n", place) + 1
             line = lines[begin:end]
             kept = self._owned(line)
             if kept is not line:
                 ground.append(lines[passed:begin])
                 blank.append(kept)
                 passed = end
+            place = lines.find(b"_:", end)
         self._ground.write(b"".join((*ground, lines[passed:])))
         if blank:
             self._blank.write(b"".join(blank))
 
     def _owned(self, line: bytes) -> bytes:
-        """The line itself if it is ground, with the document's mark in its blank labels if not; empty to drop it."""
+        """The line itself if it is ground, with the document's mark in its blank labels if not."""
         subject, predicate, value = line.split(b" ", 2)
-        if value.startswith(b"<<("):
-            self._drop("a triple term", line)
-            return b""
         if value.startswith(b"_:"):
             value = self._mark + value[2:]
         elif not subject.startswith(b"_:"):
@@ -104,25 +105,10 @@ class Splitter:
             subject = self._mark + subject[2:]
         return b" ".join((subject, predicate, value))
 
-    def _undirected(self, lines: bytes) -> bytes:
-        """The lines without those whose literal has a base direction."""
-        for line in _DIRECTED.findall(lines):
-            self._drop("a literal with a base direction", line)
-        return _DIRECTED.sub(b"", lines)
-
-    def _drop(self, what: str, line: bytes) -> None:
-        self.statements -= what == "a triple term"  # counted with its batch already
-        excerpt = line[: 4 * EXCERPT].decode("utf-8", "replace").rstrip()[:EXCERPT]
-        message = f"{what} (RDF 1.2), which most RDF software cannot read yet; the statement was left out"
-        self._problems.add(Problem("rdf-1.2", message, excerpt=excerpt))
-
-
-def _marked(lines: bytes) -> Iterator[tuple[int, int]]:
-    """Begin and end of each line that may hold a blank node or a triple term; it may also be a literal that does."""
-    places = {mark: lines.find(mark) for mark in _MARKS}
-    while found := [place for place in places.values() if place >= 0]:
-        place = min(found)
-        end = lines.index(b"\n", place) + 1
-        yield lines.rfind(b"\n", 0, place) + 1, end
-        # Only a mark that was passed is looked for again: the other may be far away, or nowhere.
-        places = {mark: lines.find(mark, end) if 0 <= at < end else at for mark, at in places.items()}
+    def _without(self, pattern: re.Pattern[bytes], what: str, lines: bytes) -> bytes:
+        """The lines without those that hold what only RDF 1.2 has."""
+        for line in pattern.findall(lines):
+            excerpt = line[: 4 * EXCERPT].decode("utf-8", "replace").rstrip()[:EXCERPT]
+            message = f"{what} (RDF 1.2), which most RDF software cannot read yet; the statement was left out"
+            self._problems.add(Problem("rdf-1.2", message, excerpt=excerpt))
+        return pattern.sub(b"", lines)

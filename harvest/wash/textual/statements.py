@@ -201,7 +201,7 @@ class Statements:
             if len(closing) == 3:
                 self._start(end)
                 message = f"the long string that begins in line {self._skimmed_from} is not closed"
-                self._end(end, Break(end, "cut-off", message))
+                self._end(end, Break(min(end, len(text) - 1), "cut-off", message))  # `_refill` added a line's end
                 self._begin, end = None, len(text)
             self._skimmed, self._wary = b"", True
             return self._go(end)
