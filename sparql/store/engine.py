@@ -109,15 +109,30 @@ class Engine:
         self._session = requests.Session()
         self._session.trust_env = False
 
-    def select(self, text: str, parameters: Iterable[tuple[str, str]] = ()) -> QuerySolutions | QueryBoolean:
+    def select(self, text: str, parameters: Iterable[tuple[str, str]] = ()) -> QuerySolutions:
         """
-        The result of a SELECT or an ASK, read as it is taken.
+        The result of a SELECT, read as it is taken.
 
         Raises:
             EngineLost: There was no answer.
             RequestError: The engine refused the query, and how.
             StoreError: Something else went wrong with it.
         """
+        found = self._result(text, parameters)
+        if isinstance(found, QuerySolutions):
+            return found
+        raise StoreError(f"{self.address.query} answered a SELECT with a boolean.")
+
+    def ask(self, text: str, parameters: Iterable[tuple[str, str]] = ()) -> QueryBoolean:
+        """The result of an ASK. Raises what `select` does."""
+        found = self._result(text, parameters)
+        if isinstance(found, QuerySolutions):  # Virtuoso: a row with 1 where it is true, none where it is not
+            answer = b'{"head":{},"boolean":%s}' % (b"true" if next(found, None) else b"false")
+            found = pyoxigraph.parse_query_results(answer, QueryResultsFormat.JSON)
+        assert isinstance(found, QueryBoolean)
+        return found
+
+    def _result(self, text: str, parameters: Iterable[tuple[str, str]]) -> QuerySolutions | QueryBoolean:
         stream = self._ask(text, SOLUTIONS, parameters)
         try:
             found = pyoxigraph.parse_query_results(stream, QueryResultsFormat.JSON)
@@ -155,9 +170,7 @@ class Engine:
 
     def number(self, query: str) -> int:
         """The number that a query gives as ?n in its first row; 0 without one. Raises what `select` does."""
-        found = self.select(query)
-        assert isinstance(found, QuerySolutions)
-        row = next(found, None)
+        row = next(self.select(query), None)
         return 0 if row is None else int(row["n"].value)
 
     def put(self, graph: str, triples: Iterable[bytes]) -> None:
@@ -185,7 +198,7 @@ class Engine:
             StoreError: It does not answer, or with an error.
         """
         if self.address.dialect is not Dialect.AUTO:
-            self.select("ASK {}")
+            self.ask("ASK {}")
             return self.address.dialect
         request = self._request(self.address.query, "ASK {}", SELECT)
         request.addCustomHttpHeader("Accept", SOLUTIONS)

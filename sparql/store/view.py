@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, QueryBoolean, QuerySolutions, Store, Triple
 
 from sparql.store.engine import Dialect, Engine, EngineAddress
+
+NO_GRAPH: Final = "urn:x-harvest:no-graph"
+"""Stands for no graph at all: Virtuoso takes every graph where a dataset names none."""
+
+_VIRTUOSO_OWN: Final = re.compile(
+    r"http://www\.openlinksw\.com/schemas/virtrdf#|http://(?:localhost:\d+|localuriqaserver)/|urn:\w+:virtrdf|http://www\.w3\.org/(?:2002/07/owl|ns/ldp)#"
+)
+"""Names of graphs that Virtuoso brings along."""
+
+_FROM: Final = re.compile(r"\bFROM\b", re.IGNORECASE)
 
 JENA_UNION: Final = "urn:x-arq:UnionGraph"
 """The union of all named graphs. Source: Apache Jena, TDB, "Dynamic Datasets"."""
@@ -44,26 +55,31 @@ class EngineView:
         """
         kind = self._nothing.query(query, base_iri=base_iri)
         text = query if base_iri is None else f"BASE <{base_iri}>\n{query}"
-        listed = [graph.value for graph in default_graph or () if isinstance(graph, NamedNode)]
-        parameters = [("default-graph-uri", name) for name in listed]
+        parameters = [
+            ("default-graph-uri", graph.value) for graph in default_graph or () if isinstance(graph, NamedNode)
+        ]
         parameters += [("named-graph-uri", graph.value) for graph in named_graphs or ()]
         if use_default_graph_as_union:
             parameters += self._union()
         elif default_graph is not None and named_graphs is None:
             parameters += [("named-graph-uri", graph.value) for graph in self.named_graphs()]
-        if isinstance(kind, (QuerySolutions, QueryBoolean)):
+        if self._dialect is Dialect.VIRTUOSO and (parameters or not _FROM.search(query)):
+            parameters = self._closed(parameters)
+        if isinstance(kind, QueryBoolean):
+            return self._engine.ask(text, parameters)
+        if isinstance(kind, QuerySolutions):
             return self._engine.select(text, parameters)
         return self._engine.construct(text, parameters)
 
     def named_graphs(self) -> Iterator[NamedNode]:
         """The graphs that hold something."""
-        found = self._engine.select("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }")
-        assert isinstance(found, QuerySolutions)
-        return (row["g"] for row in found if isinstance(row["g"], NamedNode))
+        found = (row["g"] for row in self._engine.select("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"))
+        own = _VIRTUOSO_OWN if self._dialect is Dialect.VIRTUOSO else None
+        return (graph for graph in found if isinstance(graph, NamedNode) and not (own and own.match(graph.value)))
 
     def contains_named_graph(self, graph: NamedNode) -> bool:
         """Whether a graph holds something."""
-        return bool(self._engine.select(f"ASK {{ GRAPH {graph} {{ ?s ?p ?o }} }}"))
+        return bool(self._engine.ask(f"ASK {{ GRAPH {graph} {{ ?s ?p ?o }} }}"))
 
     def quads_for_pattern(self, subject: None, predicate: None, object: None, graph: NamedNode) -> Iterator[Quad]:
         """All quads of a graph."""
@@ -74,8 +90,14 @@ class EngineView:
         """The parameters that make the union of all graphs the default graph, in which each graph can be named, too."""
         if self._dialect is Dialect.OXIGRAPH:
             return [("union-default-graph", "")]
-        if self._dialect in (Dialect.VIRTUOSO, Dialect.RDF4J):
+        if self._dialect is Dialect.RDF4J:
             return []
         graphs = [graph.value for graph in self.named_graphs()]
         default = [JENA_UNION] if self._dialect is Dialect.FUSEKI else graphs
         return [*(("default-graph-uri", name) for name in default), *(("named-graph-uri", name) for name in graphs)]
+
+    def _closed(self, parameters: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """The parameters with what says that there are no other graphs; where there are none, each can be named."""
+        given = parameters or [("named-graph-uri", graph.value) for graph in self.named_graphs()]
+        kinds = {name for name, _ in given}
+        return given + [(kind, NO_GRAPH) for kind in ("default-graph-uri", "named-graph-uri") if kind not in kinds]

@@ -221,7 +221,7 @@ def test_an_instance_moves_to_an_engine_and_back(
     instance.settings = replace(instance.settings, store=None)
     assert instance.graph("p") == NEW
     assert instance.proven("p")
-    assert Engine(engine.address).select("ASK { GRAPH <http://other.example/g> { ?s ?p ?o } }")
+    assert Engine(engine.address).ask("ASK { GRAPH <http://other.example/g> { ?s ?p ?o } }")
 
 
 def test_an_engine_that_is_away_is_named(instance: TemporaryInstance, engine: EngineServer) -> None:

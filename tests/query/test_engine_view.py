@@ -11,7 +11,7 @@ import pyoxigraph
 import pytest
 
 from sparql.errors import EngineLost, ForbiddenError, RequestError, UnknownGraph
-from sparql.store.engine import Engine
+from sparql.store.engine import Dialect, Engine
 from sparql.store.generations import Generations
 from sparql.store.remote import RemoteStore
 from sparql.worker.limits import QueryLimits
@@ -90,14 +90,29 @@ def without_edition(found: dict[str, list[str]]) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("union", [True, False])
 @pytest.mark.parametrize("listed", [32, 1])
-def test_answers_are_those_of_the_embedded_store(embedded: Path, engine: Path, union: bool, listed: int) -> None:
+def test_answers_are_those_of_the_embedded_store(
+    embedded: Path, engine: Path, server: EngineServer, union: bool, listed: int
+) -> None:
     """In every dataset that a request can name, and with the union of a list of graphs, or of all."""
     limits = QueryLimits(workers=1, own_graphs=(OWN,), listed_graphs=listed, union_default_graph=union)
     expected, found = asyncio.run(answers(embedded, limits)), without_edition(asyncio.run(answers(engine, limits)))
     own = "union {}" if listed == 1 else None  # the union of all has the edition, too
     for name in (own,) if union else ("describe {}",):  # what describes a resource is for the engine to say
         assert (expected.pop(name, None) is None) is (found.pop(name, None) is None)
+    for name in [key for key in expected if engine_differs(server, key)]:
+        expected.pop(name), found.pop(name)
     assert found == expected
+
+
+def engine_differs(server: EngineServer, answer: str) -> bool:
+    """
+    Whether an answer is Virtuoso's own.
+
+    It knows no boolean values, no minimum of words with a language and no sum of nothing, and takes FROM beside a
+    dataset that the request names.
+    """
+    ours = ("aggregate", "literal", "describe {}", "from {'named")
+    return Engine(server.address).identify() is Dialect.VIRTUOSO and answer.startswith(ours)
 
 
 def test_a_graph_is_given_whole(engine: Path, embedded: Path) -> None:

@@ -73,7 +73,7 @@ def test_credentials_come_from_the_environment(played: Answering, monkeypatch: p
     played.guarded = True
     asked = engine(played, user="me", password="STORE_PASSWORD")
     monkeypatch.setenv("STORE_PASSWORD", "wrong-secret")
-    for call in (lambda: asked.select("ASK {}"), lambda: asked.update("CLEAR ALL"), asked.identify):
+    for call in (lambda: asked.ask("ASK {}"), lambda: asked.update("CLEAR ALL"), asked.identify):
         with pytest.raises(StoreError, match=r"HTTP 401: who are you\?; look at store\.user") as refused:
             call()
         assert "wrong-secret" not in refused.value.message
@@ -103,7 +103,7 @@ def test_what_an_engine_refuses_has_its_words(played: Answering) -> None:
     """400 of a query is the query's fault; any other refusal is the store's."""
     played.answer = (400, b"Parse error: line 1")
     with pytest.raises(RequestError, match="/q answered HTTP 400: Parse error: line 1"):
-        engine(played).select("ASK {}")
+        engine(played).ask("ASK {}")
     with pytest.raises(StoreError, match="/u answered HTTP 400: Parse error"):
         engine(played).update("INSERT")
     played.answer = (507, b"x" * 1000)
@@ -116,7 +116,7 @@ def test_an_answer_that_is_no_result(played: Answering, body: bytes) -> None:
     """As of a proxy before it."""
     played.answer = (200, body)
     with pytest.raises(StoreError, match="/q sent a result that cannot be read"):
-        engine(played).select("ASK {}")
+        engine(played).ask("ASK {}")
 
 
 def test_an_engine_that_is_not_there(played: Answering) -> None:
@@ -124,4 +124,4 @@ def test_an_engine_that_is_not_there(played: Answering) -> None:
     played.shutdown()
     played.server_close()
     with pytest.raises(EngineLost, match="/q gave no answer: "):
-        engine(played).select("ASK {}")
+        engine(played).ask("ASK {}")
