@@ -1,8 +1,8 @@
 """
 Engines on loopback, for tests of the store on an engine.
 
-`make test` has Oxigraph's server, from PyPI. `make test-engines` names more in HARVEST_ENGINES, where Fuseki is in
-HARVEST_FUSEKI, and where Jetty and RDF4J's server are in HARVEST_RDF4J, with a colon between.
+`make test` has Oxigraph's server, from PyPI. `make test-engines` names more in TESTED_ENGINES, where Fuseki is in
+FUSEKI_JAR, and where Jetty and RDF4J's server are in RDF4J_FILES, with a colon between.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from sparql.store.engine import EngineAddress
 from tests.ports import free_port
 
-ENGINES = os.environ.get("HARVEST_ENGINES", "oxigraph").split()
+ENGINES = os.environ.get("TESTED_ENGINES", "oxigraph").split()
 STARTED_S = 120
 
 
@@ -82,7 +82,7 @@ class Fuseki(EngineServer):
 
     def command(self) -> list[str | Path]:
         """What starts it."""
-        jar, port = os.environ["HARVEST_FUSEKI"], str(self.port)
+        jar, port = os.environ["FUSEKI_JAR"], str(self.port)
         return ["java", "-Xmx1g", "-jar", jar, "--port", port, "--localhost", "--update", "--tdb2", "--loc", ".", "/ds"]
 
 
@@ -108,7 +108,7 @@ class RDF4J(EngineServer):
 
     def command(self) -> list[str | Path]:
         """What starts it."""
-        jetty, war = os.environ["HARVEST_RDF4J"].split(":")
+        jetty, war = os.environ["RDF4J_FILES"].split(":")
         place = f"-Dorg.eclipse.rdf4j.appdata.basedir={self._folder}"
         served = ["--host", "127.0.0.1", "--port", str(self.port), "--path", "/rdf4j-server", war]
         return ["java", "-Xmx1g", place, "-jar", jetty, *served]

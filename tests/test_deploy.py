@@ -124,7 +124,7 @@ def test_the_paths_of_a_harvest_container_are_on_volumes(file: Path) -> None:
 
 def test_fuseki_is_started_as_in_the_tests_of_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same release, options and addresses; `--localhost` alone is not for a container."""
-    monkeypatch.setenv("HARVEST_FUSEKI", "fuseki.jar")
+    monkeypatch.setenv("FUSEKI_JAR", "fuseki.jar")
     server = Fuseki(tmp_path)
     service = services(SPLIT)["fuseki"]
     tested = [str(word).replace(str(server.port), "3030") for word in server.command()]

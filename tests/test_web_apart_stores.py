@@ -33,7 +33,8 @@ def test_a_front_apart_asks_the_engine_that_is_the_store(name: str, tmp_path: Pa
     """It sees what the schedule has written there; while the engine is away queries get 503, and pages are shown."""
     with engine_serving(name, tmp_path / "engine") as engine, serving() as provider:
         at = engine.address
-        store = f"store:\n  query: {at.query}\n  update: {at.update}\n  graph_store: {at.graph_store}\n"
+        store = f"store:\n  query: {at.query}\n  update: {at.update}\n"
+        store += f"  graph_store: {at.graph_store}\n" if at.graph_store else ""
         split = Split(tmp_path, entry(provider.url), store)
         try:
             release(provider, 1, A1)
