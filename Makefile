@@ -75,10 +75,7 @@ test-engines: $(VENV)/.dev $(PAGE) $(FUSEKI) $(RDF4J) $(JETTY)  ## Run the tests
 	TESTED_ENGINES="oxigraph fuseki rdf4j $$(command -v virtuoso-t > /dev/null && echo virtuoso)" \
 	FUSEKI_JAR="$(abspath $(FUSEKI))" RDF4J_FILES="$(abspath $(JETTY)):$(abspath $(RDF4J))" \
 	$(BIN)/python -m pytest tests/pipeline/test_engine_store.py tests/pipeline/test_drift.py \
-		tests/query/test_engine_view.py tests/test_web_apart_stores.py
-	TESTED_ENGINES="oxigraph fuseki rdf4j" \
-	FUSEKI_JAR="$(abspath $(FUSEKI))" RDF4J_FILES="$(abspath $(JETTY)):$(abspath $(RDF4J))" \
-	$(BIN)/python -m pytest tests/test_deploy.py
+		tests/query/test_engine_view.py tests/test_web_apart_stores.py tests/test_deploy.py
 
 bench: $(VENV)/.dev $(PAGE)  ## Set up, then measure speed and memory.
 	$(BIN)/python -m bench

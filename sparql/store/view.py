@@ -11,12 +11,15 @@ from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, QueryBoolean, Q
 from sparql.store.engine import Dialect, Engine, EngineAddress
 
 NO_GRAPH: Final = "urn:x-harvest:no-graph"
-"""Stands for no graph at all: Virtuoso takes every graph where a dataset names none."""
+"""Stands for no graph at all: Virtuoso and RDF4J take every graph where a dataset names none."""
 
 _VIRTUOSO_OWN: Final = re.compile(
     r"http://www\.openlinksw\.com/schemas/virtrdf#|http://(?:localhost:\d+|localuriqaserver)/|urn:\w+:virtrdf|http://www\.w3\.org/(?:2002/07/owl|ns/ldp)#"
 )
 """Names of graphs that Virtuoso brings along."""
+
+_OPEN: Final = (Dialect.VIRTUOSO, Dialect.RDF4J)
+"""Engines whose default graph, where a request names none, is the union of all graphs."""
 
 _FROM: Final = re.compile(r"\bFROM\b", re.IGNORECASE)
 
@@ -63,7 +66,7 @@ class EngineView:
             parameters += self._union()
         elif default_graph is not None and named_graphs is None:
             parameters += [("named-graph-uri", graph.value) for graph in self.named_graphs()]
-        if self._dialect is Dialect.VIRTUOSO and (parameters or not _FROM.search(query)):
+        if self._dialect in _OPEN and not use_default_graph_as_union and (parameters or not _FROM.search(query)):
             parameters = self._closed(parameters)
         if isinstance(kind, QueryBoolean):
             return self._engine.ask(text, parameters)

@@ -19,6 +19,7 @@ from sparql.errors import EngineLost, EngineRefused
 from sparql.reports import RunReport
 from sparql.store import remote, sending
 from sparql.store.engine import Engine
+from sparql.store.spelling import stored
 from tests.engines import ENGINES, EngineServer, Virtuoso, serving
 from tests.pipeline.conftest import TemporaryInstance
 from tests.pipeline.test_crash import NEW, OLD, run_and_die
@@ -70,7 +71,7 @@ def test_releases_end_as_in_the_embedded_store(
             release(provider, date, *lines, partial=partial)
             for made in (instance, embedded):
                 assert outcomes(made) == ["committed"]
-            assert instance.graph("p") == embedded.graph("p")
+            assert spelled(instance.graph("p")) == embedded.graph("p")
             assert instance.proven("p")
         for made in (instance, embedded):
             made.register("{}")
@@ -78,6 +79,12 @@ def test_releases_end_as_in_the_embedded_store(
         assert instance.graph("p") == embedded.graph("p") == set()
     finally:
         embedded.close()
+
+
+def spelled(triples: set[str]) -> set[str]:
+    """Triples as the embedded store would give them back; RDF4J keeps `01` beside `1`."""
+    lines = stored(f"{triple} .\n".encode() for triple in triples)
+    return {line.decode().removesuffix(" .\n") for line in lines}
 
 
 def runs_of(instance: TemporaryInstance) -> list[RunReport]:

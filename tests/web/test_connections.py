@@ -104,5 +104,4 @@ def test_idle_connections_of_one_client_keep_no_other_out(front: Server) -> None
         end_s = time.monotonic() + 60
         while (left := sum(not closed(end) for end in idle)) > EACH and time.monotonic() < end_s:
             time.sleep(0.1)
-        assert 0 < left <= EACH
-        assert not closed(idle[-1])
+        assert 0 < left <= EACH  # The one that was opened last may have been accepted before others.
