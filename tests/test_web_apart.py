@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import json
@@ -24,6 +25,7 @@ from tests.pipeline.test_semantics import A1, A2, B1, C1, release
 from tests.ports import free_port
 from tests.provider import ProviderServer, serving
 from tests.split import TOKEN, Split, entry, subjects
+from tests.test_serve import WAIT_S
 from tests.unprivileged import python, read_only, unprivileged
 
 
@@ -63,6 +65,19 @@ def test_a_front_apart_shows_what_another_process_harvests(split: Split, provide
     assert split.end(schedule, signal.SIGTERM) == 0, split.log()
     assert [front.provider()["version"], subjects(front)] == [3, ["http://x/c"]]
     assert split.end(web, signal.SIGTERM) == 0, split.log()
+
+
+def test_a_signal_that_another_thread_gets_ends_a_part(split: Split, provider: ProviderServer) -> None:
+    """The kernel may give it to any thread of a process, and the main thread then goes on waiting."""
+    release(provider, 1, A1)
+    schedule = split.start("schedule")
+    web = split.start("web")
+    front = split.served(web)
+    front.until(lambda: subjects(front) == ["http://x/a"], "the first generation")
+    for process in (web, schedule):
+        thread = min({int(path.name) for path in Path(f"/proc/{process.pid}/task").iterdir()} - {process.pid})
+        assert ctypes.CDLL(None).tgkill(process.pid, thread, signal.SIGTERM) == 0
+        assert process.wait(WAIT_S) == 0, split.log()
 
 
 def test_several_fronts_share_an_address(split: Split, provider: ProviderServer) -> None:

@@ -89,7 +89,7 @@ def schedule(settings: Settings) -> None:
 def _begun(settings: Settings) -> threading.Event:
     """What SIGTERM and SIGINT set, once the log is written and the engine, where there is one, answers."""
     log_to_stderr()
-    stop = threading.Event()
+    stop = server.Interrupt()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     wait_for_engine(settings, stop)

@@ -12,6 +12,7 @@ import gc
 import importlib
 import os
 import socket
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -26,6 +27,9 @@ from sparql.worker.sandbox import die_with_parent
 
 STOP_S = 5
 """How long running requests may take after the server is asked to stop."""
+
+LOOK_S = 0.5
+"""Seconds after which the main thread looks for signals while it waits."""
 
 BACKLOG = 4096
 """Connections that the system keeps until they are taken; it may be set to fewer (`net.core.somaxconn`)."""
@@ -53,11 +57,26 @@ def reserve(host: str, port: int, *, shared: bool = False) -> socket.socket:
     return bound
 
 
+class Interrupt(threading.Event):
+    """
+    What the main thread waits for until a signal comes, whichever thread the kernel gave the signal to.
+
+    A signal that comes just before the main thread begins to wait, or to another thread, interrupts no wait without a
+    limit. Source: CPython, `signal`, "Execution of Python signal handlers".
+    """
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is set, or so many seconds; whether it is set."""
+        if timeout is not None:
+            return super().wait(timeout)
+        while not super().wait(LOOK_S):
+            pass
+        return True
+
+
 def run(target: str, host: str, port: int, parent: int | None = None, *, shared: bool = False) -> None:
     """
-    Serve until SIGTERM or SIGINT; to be called in the main thread of a process.
-
-    The application is made in a child process, which ends with this one. If it fails, so does this call.
+    Serve until SIGTERM or SIGINT, by a child process that ends with this one; to be called in the main thread.
 
     Args:
         target: `module:function`; the function takes nothing and returns what `create_app` made.
@@ -89,6 +108,7 @@ def run(target: str, host: str, port: int, parent: int | None = None, *, shared:
         log_dictconfig=of_server(),
         workers_kill_timeout=STOP_S,
     )
+    server.main_loop_interrupt = Interrupt()
     # What is imported now is shared with the child, as long as neither's collector of garbage writes to it.
     gc.collect()
     gc.freeze()
