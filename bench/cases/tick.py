@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,6 +18,7 @@ from bench.table import Row, Target, compared
 from harvest.config.settings import ScheduleSettings
 from harvest.model import Outcome
 from harvest.pipeline import Harvester
+from harvest.pipeline import Instance as HarvestInstance
 from harvest.service.schedule import Scheduler
 
 TARGET = Target(5, "ours")
@@ -60,6 +62,7 @@ def _row(ours: Instance, providers: int, runs: int) -> Row:
     try:
         scheduler.update()
         scheduler.settle()
+        _wait_for_notifications(quiet)
         watched = (ours.settings.data_dir, ours.settings.exports_dir, ours.settings.registry)
         before = marks(watched)
 
@@ -78,6 +81,12 @@ def _row(ours: Instance, providers: int, runs: int) -> Row:
     row.details["written"] = written
     row.spoiled = bool(written)
     return row
+
+
+def _wait_for_notifications(instance: HarvestInstance) -> None:
+    """Return when those of the imports are gone: nobody is to be notified, and they go a hundred at a time."""
+    while instance.ledger.notifications.due(instance.clock(), 1):
+        time.sleep(0.5)
 
 
 def _told(written: list[str]) -> str:

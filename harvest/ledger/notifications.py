@@ -7,6 +7,7 @@ Failing, held and mended are filed once each: when the last one that was filed o
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -94,9 +95,10 @@ class Notifications:
         """Give no number that a ledger which is lost may have given: those that follow are beyond its seconds."""
         self.database.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", _LAST, str(int(moment.timestamp())))
 
-    def drop(self, id: int) -> None:
-        """Remove it: its provider names nobody."""
-        self.database.write("DELETE FROM notification WHERE id = ?", id)
+    def drop(self, ids: Sequence[int]) -> None:
+        """Remove some, at once: their providers name nobody."""
+        marks = ", ".join("?" * len(ids))
+        self.database.write(f"DELETE FROM notification WHERE id IN ({marks})", *ids)
 
 
 def notify_of_run(db: sqlite3.Connection, id: int) -> None:

@@ -95,14 +95,16 @@ class Notifier:
     def send_due(self) -> int:
         """Send what is due; returns how many were accepted."""
         ledger = self._instance.ledger.notifications
-        accepted = 0
+        accepted, nobodys = 0, []
         for each in ledger.due(self._instance.clock(), MOST):
             provider = self._instance.roster.get(each.provider)
             message = self._message(each) if provider is not None and provider.notify else None
             if provider is None or message is None:
-                ledger.drop(each.id)
+                nobodys.append(each.id)
             elif not self._instance.stopping.is_set():
                 accepted += self._sent(provider, message)
+        if nobodys:
+            ledger.drop(nobodys)
         return accepted
 
     def _sent(self, provider: Provider, message: Message) -> bool:

@@ -20,7 +20,7 @@ def test_a_number_is_never_given_again(tmp_path: Path) -> None:
     """Neither that of one that was dropped, nor that of a provider that was forgotten."""
     made = ledger(tmp_path, "a", "b")
     assert [filed(made, "a", Event.FAILING), filed(made, "b", Event.FAILING)] == [1, 2]
-    made.notifications.drop(2)
+    made.notifications.drop([2])
     assert filed(made, "b", Event.FAILING) == 3
     made.database.write("DELETE FROM provider WHERE name = 'b'")
     assert filed(made, "a", Event.MENDED) == 4

@@ -242,12 +242,21 @@ def test_a_run_and_the_schedule_send(instance: TemporaryInstance, provider: Prov
     assert len(hook.posted) == 2
 
 
-def test_nobody_is_notified_whom_nobody_named(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """And nothing of it stays."""
+def test_nobody_is_notified_whom_nobody_named(
+    instance: TemporaryInstance, provider: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing of it stays; what is dropped at once is one write, which waits for the disk once."""
     instance.register(f"p:\n  void: {provider.url}/void.ttl\n")
     release(instance, provider, 1, A)
+    release(instance, provider, 2, B)
+    database = instance.harvester.instance.ledger.database
+    assert len(database.rows("SELECT * FROM notification")) == 2
+    written: list[str] = []
+    write = database.write
+    monkeypatch.setattr(database, "write", lambda text, *values: written.append(text) or write(text, *values))
     assert Notifier(instance.harvester.instance).send_due() == 0
-    assert instance.harvester.instance.ledger.database.rows("SELECT * FROM notification") == []
+    assert database.rows("SELECT * FROM notification") == []
+    assert len(written) == 1
 
 
 class MailServer(socketserver.ThreadingTCPServer):
