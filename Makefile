@@ -32,6 +32,9 @@ STREAMS := $(VENV)/.ldes-client
 FUSEKI := $(VENV)/.engines/jena-fuseki-server-5.5.0.jar
 RDF4J := $(VENV)/.engines/rdf4j-http-server-5.0.3.war
 JETTY := $(VENV)/.engines/jetty-runner-9.4.57.v20241219.jar
+# What `make bench-engines` measures, and how: BENCH_FLAGS=--quick takes 200,000 triples.
+ENGINES ?= oxigraph
+BENCH_FLAGS ?=
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
@@ -80,8 +83,9 @@ test-engines: $(VENV)/.dev $(PAGE) $(FUSEKI) $(RDF4J) $(JETTY)  ## Run the tests
 bench: $(VENV)/.dev $(PAGE)  ## Set up, then measure speed and memory.
 	$(BIN)/python -m bench
 
-bench-engines: $(VENV)/.dev $(PAGE)  ## Set up, then measure the store on an engine.
-	$(BIN)/python -m bench --only engine
+bench-engines: $(VENV)/.dev $(PAGE) $(if $(filter fuseki,$(ENGINES)),$(FUSEKI)) $(if $(filter rdf4j,$(ENGINES)),$(RDF4J) $(JETTY))  ## Measure the store on engines: ENGINES="fuseki rdf4j virtuoso", else Oxigraph's server.
+	TESTED_ENGINES="$(ENGINES)" FUSEKI_JAR="$(abspath $(FUSEKI))" RDF4J_FILES="$(abspath $(JETTY)):$(abspath $(RDF4J))" \
+	$(BIN)/python -m bench --only engine $(BENCH_FLAGS)
 
 lint: $(VENV)/.dev  ## Check style, format, types and import rules.
 	$(BIN)/ruff check

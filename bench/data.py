@@ -38,7 +38,8 @@ class Recipe:
     Attributes:
         triples: In the whole catalogue; a multiple of 8.
         blank_share: Share of the items that have an address, which is a blank node.
-        edition: Changed items have another label, price and post code in every edition; 0 is the first.
+        edition: Changed items have another label, price and post code in every edition; 0 is the first. No price ends
+            with a zero, which Jena's TDB2 leaves behind where all of a subject is to be deleted.
         changed: Share of the items that changed since edition 0; the same ones in every edition.
         only: First and end of a range of item numbers, where the file is a part of the catalogue; None for all.
         catalogue: Part of the items' IRIs.
@@ -108,7 +109,7 @@ def _item(recipe: Recipe, number: int) -> str:
         f"{item} {_TYPE} <{_BASE}vocabulary#{_KINDS[bits % 5]}> .\n"
         f'{item} {_LABEL} "View of the {words}, number {number}, edition {edition}"@en .\n'
         f'{item} {_DC}issued> "{day}"{_XSD}date> .\n'
-        f'{item} {_SCHEMA}price> "{bits % 5000}.{(bits >> 13) % 10}{edition % 10}"{_XSD}decimal> .\n'
+        f'{item} {_SCHEMA}price> "{bits % 5000}.{(bits >> 13) % 10}{edition % 9 + 1}"{_XSD}decimal> .\n'
         f"{item} {_DC}isPartOf> <{_BASE}{recipe.catalogue}/collection/{bits % 997:04d}> .\n"
         + "".join(last(item, number, bits, edition))
     )

@@ -81,6 +81,18 @@ def test_releases_end_as_in_the_embedded_store(
         embedded.close()
 
 
+def test_a_decimal_goes_with_its_subject(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """Jena's TDB2 gives 1.50 back as 1.5, which it then cannot delete."""
+    instance.settings = replace(instance.settings, write="subjects")
+    registered(instance, provider)
+    decimal = '<http://x/1> <http://p> "{}"^^<http://www.w3.org/2001/XMLSchema#decimal>'
+    for date, value in enumerate(("1.50", "2.50", "3.0"), 1):
+        release(provider, date, decimal.format(value))
+        assert outcomes(instance) == ["committed"]
+        assert spelled(instance.graph("p")) == spelled({decimal.format(value)})
+        assert instance.proven("p")
+
+
 def spelled(triples: set[str]) -> set[str]:
     """Triples as the embedded store would give them back; RDF4J keeps `01` beside `1`."""
     lines = stored(f"{triple} .\n".encode() for triple in triples)

@@ -57,8 +57,17 @@ def load(instance: Instance, version: VersionRecord, loadable: Loadable) -> str:
 
 
 def _replace_subjects(instance: Instance, version: VersionRecord, loadable: Loadable) -> None:
-    """Write the subjects that the delta changes as the GeoLink document has it: all their triples go, the new come."""
-    delta = loadable.delta
+    """
+    Write the subjects that the delta changes as the GeoLink document has it: all their triples go, the new come.
+
+    What goes is first taken out of an engine as it was written. Jena's TDB2 gives 1.50 back as 1.5 and then finds
+    nothing to delete.
+
+    Source: issue 3404 of apache/jena; measured with Fuseki 5.5.0.
+    """
+    delta, graph = loadable.delta, instance.settings.graph(version.provider)
+    if instance.store.may_differ and delta.removed is not None:
+        instance.store.apply(graph, StoreChange(delta.removed, None, delta.removed_triples, 0, loadable.after))
     files = [path for path in (delta.removed, delta.added) if path is not None]
     changed = sorted({subject for path in files for subject in lines.subjects(path)})
     with instance.room() as room, SortedFile(loadable.after) as after:
@@ -67,7 +76,7 @@ def _replace_subjects(instance: Instance, version: VersionRecord, loadable: Load
             for subject in changed:
                 out.writelines(after.of(subject))
         iris = (subject[1:-1].decode() for subject in changed)
-        instance.store.replace_subjects(instance.settings.graph(version.provider), iris, added)
+        instance.store.replace_subjects(graph, iris, added)
 
 
 def _rebuild(instance: Instance, version: VersionRecord) -> None:
