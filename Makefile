@@ -77,7 +77,7 @@ test-long: test-machine $(VENV)/.dev $(PAGE) $(STREAMS)  ## Set up, then run the
 test-engines: $(VENV)/.dev $(PAGE) $(FUSEKI) $(RDF4J) $(JETTY)  ## Run the tests of the store against each engine; needs Java and Maven, and has Virtuoso where it is installed.
 	TESTED_ENGINES="oxigraph fuseki rdf4j $$(command -v virtuoso-t > /dev/null && echo virtuoso)" \
 	FUSEKI_JAR="$(abspath $(FUSEKI))" RDF4J_FILES="$(abspath $(JETTY)):$(abspath $(RDF4J))" \
-	$(BIN)/python -m pytest tests/pipeline/test_engine_store.py tests/pipeline/test_drift.py \
+	$(BIN)/python -m pytest tests/store/test_remote.py tests/pipeline/test_engine_store.py tests/pipeline/test_drift.py \
 		tests/query/test_engine_view.py tests/test_web_apart_stores.py tests/test_deploy.py
 
 bench: $(VENV)/.dev $(PAGE)  ## Set up, then measure speed and memory.

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sparql.store.engine import EngineAddress
+from sparql.store.address import EngineAddress
 from tests.ports import free_port
 
 ENGINES = os.environ.get("TESTED_ENGINES", "oxigraph").split()

@@ -25,7 +25,8 @@ from bench.table import Row, Target, compared
 from harvest.config.engine import EngineSettings
 from harvest.config.settings import METADATA
 from harvest.model import Outcome
-from sparql.store.engine import Engine, EngineAddress
+from sparql.store.address import EngineAddress
+from sparql.store.engine import Engine
 from sparql.store.remote import RemoteStore
 from tests.engines import ENGINES, serving
 

@@ -15,7 +15,8 @@ from harvest.config.settings import Settings
 from harvest.errors import HarvestError
 from harvest.model import Dataset, Finding, Provider, Source
 from harvest.pipeline import dumps, members_of, preview, refused
-from sparql.store.engine import STATEMENTS, Dialect
+from sparql.store.address import Dialect
+from sparql.store.engine import STATEMENTS
 from sparql.store.sending import AT_ONCE
 
 LISTED = (Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT, Source.LDES, Source.HANDLER, Source.DATASET)

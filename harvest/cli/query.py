@@ -17,7 +17,7 @@ from sparql.protocol.dataset import listed_graphs
 from sparql.protocol.extent import deep, refuse_length, refuse_nesting
 from sparql.protocol.results import ResultFormat, choose
 from sparql.protocol.syntax import Grammar
-from sparql.store.engine import address_in
+from sparql.store.address import address_in
 from sparql.store.generations import Generations
 from sparql.store.view import EngineView
 

@@ -39,9 +39,10 @@ from harvest.pipeline.seeds import seed_metadata
 from harvest.pipeline.workers.cluster import Cluster
 from harvest.pipeline.workers.local import LocalWorkers, Workers
 from sparql.errors import StoreError, StoreTaken
+from sparql.store.address import Dialect, EngineAddress
 from sparql.store.base import Store
 from sparql.store.embedded import EmbeddedStore
-from sparql.store.engine import Dialect, Engine, EngineAddress
+from sparql.store.engine import Engine
 from sparql.store.generations import Generations
 from sparql.store.layout import StoreLayout
 from sparql.store.remote import RemoteStore

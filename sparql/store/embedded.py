@@ -21,9 +21,9 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from sparql.errors import StoreError
 from sparql.store import literal, loading, spelling
+from sparql.store.address import address_in
 from sparql.store.base import Sent, StoreChange
 from sparql.store.cost import BULK_FROM, cheaper_to_rebuild
-from sparql.store.engine import address_in
 from sparql.store.handle import StoreReading, opened
 from sparql.store.working import WorkingFolder, WriterLock
 

@@ -6,13 +6,9 @@ Source: SPARQL 1.1 Protocol; SPARQL 1.1 Graph Store HTTP Protocol.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from enum import StrEnum
 from http.client import HTTPException
-from pathlib import Path
 from typing import IO, Any, Final, cast
 from urllib.error import HTTPError
 
@@ -23,10 +19,9 @@ from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 from SPARQLWrapper import BASIC, DIGEST, INSERT, POST, POSTDIRECTLY, SELECT, URLENCODED
 
 from sparql.errors import EngineLost, EngineRefused, RequestError, StoreError
+from sparql.store.address import Dialect, EngineAddress
 from sparql.wire import EndpointRequest
 
-FILE: Final = "engine.json"
-"""Holds an address; in the store's folder, and in each generation that is one of an engine."""
 SOLUTIONS: Final = "application/sparql-results+json"
 TRIPLES: Final = "application/n-triples"
 SILENT_S: Final = 600
@@ -34,18 +29,6 @@ SILENT_S: Final = 600
 
 _EXCERPT: Final = 300
 _NETWORK: Final = (HTTPException, OSError)
-
-
-class Dialect(StrEnum):
-    """Engines whose ways are known."""
-
-    AUTO = "auto"
-    OXIGRAPH = "oxigraph"
-    FUSEKI = "fuseki"
-    VIRTUOSO = "virtuoso"
-    RDF4J = "rdf4j"
-    OTHER = "other"
-
 
 STATEMENTS: Final = {
     Dialect.OXIGRAPH: 50_000,
@@ -56,44 +39,10 @@ STATEMENTS: Final = {
 }
 """Statements of one request that an engine takes as one transaction, with room to what it was seen to refuse."""
 
-
-@dataclass(frozen=True, slots=True)
-class EngineAddress:
-    """
-    Where an engine is.
-
-    Attributes:
-        query: URL that takes queries.
-        update: URL that takes updates.
-        graph_store: URL of the Graph Store HTTP Protocol, to which `?graph=` is appended; empty where there is none.
-        user: Who asks; empty for nobody.
-        password: Name of the environment variable with the password.
-        scheme: `basic` or `digest`.
-        dialect: Which engine it is; `auto` until it is asked.
-    """
-
-    query: str
-    update: str
-    graph_store: str = ""
-    user: str = ""
-    password: str = ""
-    scheme: str = "basic"
-    dialect: Dialect = Dialect.AUTO
-
-    def write(self, folder: Path) -> None:
-        """Write the address, which holds no secret, to a folder."""
-        (folder / FILE).write_text(json.dumps(asdict(self), indent=1) + "\n")
-
-
-def address_in(folder: Path) -> EngineAddress | None:
-    """The address that was written to a folder, or None where there is none."""
-    try:
-        found = json.loads((folder / FILE).read_text())
-        return EngineAddress(**{**found, "dialect": Dialect(found["dialect"])})
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise StoreError(f"{folder / FILE} is damaged: {error}.") from error
+_KNOWN: Final = "SELECT ?g { GRAPH ?g { } FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }"
+_COUNTED: Final = "SELECT ?g { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g"
+_GRAPHS: Final = {Dialect.OXIGRAPH: _KNOWN, Dialect.FUSEKI: _KNOWN}
+"""Oxigraph and Fuseki keep a list of their graphs; Virtuoso groups in milliseconds, and took seconds for DISTINCT."""
 
 
 class Engine:
@@ -118,28 +67,29 @@ class Engine:
             RequestError: The engine refused the query, and how.
             StoreError: Something else went wrong with it.
         """
-        found = self._result(text, parameters)
-        if isinstance(found, QuerySolutions):
-            return found
-        raise StoreError(f"{self.address.query} answered a SELECT with a boolean.")
+        return self._rows(self._result(self._ask(text, SOLUTIONS, parameters)))
 
     def ask(self, text: str, parameters: Iterable[tuple[str, str]] = ()) -> QueryBoolean:
         """The result of an ASK. Raises what `select` does."""
-        found = self._result(text, parameters)
+        found = self._result(self._ask(text, SOLUTIONS, parameters))
         if isinstance(found, QuerySolutions):  # Virtuoso: a row with 1 where it is true, none where it is not
             answer = b'{"head":{},"boolean":%s}' % (b"true" if next(found, None) else b"false")
             found = pyoxigraph.parse_query_results(answer, QueryResultsFormat.JSON)
         assert isinstance(found, QueryBoolean)
         return found
 
-    def _result(self, text: str, parameters: Iterable[tuple[str, str]]) -> QuerySolutions | QueryBoolean:
-        stream = self._ask(text, SOLUTIONS, parameters)
+    def _result(self, answer: IO[bytes] | bytes) -> QuerySolutions | QueryBoolean:
         try:
-            found = pyoxigraph.parse_query_results(stream, QueryResultsFormat.JSON)
+            found = pyoxigraph.parse_query_results(answer, QueryResultsFormat.JSON)
         except (SyntaxError, ValueError) as error:
             raise StoreError(f"{self.address.query} sent a result that cannot be read: {error}.") from error
         assert isinstance(found, (QuerySolutions, QueryBoolean))
         return found
+
+    def _rows(self, found: QuerySolutions | QueryBoolean) -> QuerySolutions:
+        if isinstance(found, QuerySolutions):
+            return found
+        raise StoreError(f"{self.address.query} answered a SELECT with a boolean.")
 
     def construct(self, text: str, parameters: Iterable[tuple[str, str]] = ()) -> Iterator[pyoxigraph.Triple]:
         """The triples of a CONSTRUCT or a DESCRIBE, read as they are taken. Raises what `select` does."""
@@ -172,6 +122,25 @@ class Engine:
         """The number that a query gives as ?n in its first row; 0 without one. Raises what `select` does."""
         row = next(self.select(query), None)
         return 0 if row is None else int(row["n"].value)
+
+    def graphs(self) -> list[str]:
+        """The graphs that hold a triple, somebody else's included, sorted. Raises what `select` does."""
+        if self.address.dialect is Dialect.RDF4J:
+            names = (row["contextID"] for row in self._contexts())
+        else:
+            names = (row["g"] for row in self.select(_GRAPHS.get(self.address.dialect, _COUNTED)))
+        return sorted(name.value for name in names if isinstance(name, pyoxigraph.NamedNode))
+
+    def _contexts(self) -> QuerySolutions:
+        """RDF4J's list of graphs, in one column. Source: RDF4J REST API, "List contexts"."""
+        url = f"{self.address.query}/contexts"
+        try:
+            answer = self._session.get(url, headers={"Accept": SOLUTIONS}, auth=self._auth(), timeout=SILENT_S)
+        except requests.RequestException as error:
+            raise _lost(url, error) from error
+        if not answer.ok:
+            raise StoreError(f"{url} answered HTTP {answer.status_code}: {_words(answer.text)}")
+        return self._rows(self._result(answer.content))
 
     def put(self, graph: str, triples: Iterable[bytes]) -> None:
         """Make a graph these lines of N-Triples, by the Graph Store HTTP Protocol. Raises what `update` does."""

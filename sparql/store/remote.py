@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from pyoxigraph import NamedNode, Quad, QuerySolutions
+from pyoxigraph import NamedNode, Quad
 
 from sparql.errors import EngineLost, EngineRefused, RequestError, StoreError
 from sparql.rdf import HARVEST, XSD
@@ -82,6 +82,7 @@ class RemoteStore:
         try:
             self._edition = self._asked_edition()
             self._files.clear()
+            self._sender.recover()
             if not self._layout.engine.exists():  # until now the store was another one
                 self._unsettled.add(None, [metadata, *self.graphs()])
             engine.address.write(root)
@@ -172,11 +173,8 @@ class RemoteStore:
 
     def graphs(self) -> list[str]:
         """The graphs of this instance that hold a triple, sorted."""
-        found = self._engine.select("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }")
-        assert isinstance(found, QuerySolutions)
-        names = (row["g"] for row in found)
-        own = (g.value for g in names if isinstance(g, NamedNode) and g.value.startswith(self._own))
-        return sorted(name for name in own if not self._sender.is_side(name))
+        own = (graph for graph in self._engine.graphs() if graph.startswith(self._own))
+        return [graph for graph in own if not self._sender.is_side(graph)]
 
     def publish(self, target: Path) -> None:
         """Have readers see what was held back; `target`, which must not exist, becomes a note of where they ask."""

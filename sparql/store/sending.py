@@ -14,12 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pyoxigraph import QuerySolutions
-
 from sparql.errors import EngineRefused, StoreError
 from sparql.store import held
+from sparql.store.address import Dialect
 from sparql.store.base import Sent
-from sparql.store.engine import STATEMENTS, Dialect, Engine
+from sparql.store.engine import STATEMENTS, Engine
 from sparql.store.held import HeldChange, HeldUpdate
 
 SIDES: Final = frozenset({Dialect.VIRTUOSO})
@@ -28,6 +27,8 @@ AT_ONCE: Final = {Dialect.OXIGRAPH: 500_000, Dialect.FUSEKI: 500_000, Dialect.RD
 """Statements that these engines take as one transaction, though parts would be there sooner (docs/engines.md)."""
 AT_ONCE_BYTES: Final = 96 << 20
 """Bytes of them, for they are in memory here and there."""
+MADE: Final = 10_000
+"""Statements of a new graph beyond which it is put there by itself: Fuseki takes 200,000 so in half the time."""
 LONGEST_IRI: Final = 1880
 """Bytes of an IRI that Virtuoso keeps; it cuts longer ones to 1,879."""
 REFUSED: Final = 100
@@ -75,6 +76,7 @@ class Sender:
         self.refused: list[Refusal] = []
         self._held_back: list[Refusal] = []
         self._requests = 0
+        self._sides: set[str] = set()
 
     def begin(self) -> None:
         """Another change follows."""
@@ -104,9 +106,9 @@ class Sender:
         return updates
 
     def making(self, changes: Sequence[HeldChange], counted: Callable[[str], int]) -> list[HeldChange]:
-        """The changes that put a new graph there as a whole, and are too large for a request with others."""
+        """The changes that put a new graph there as a whole, which costs less than as a part of a request."""
         store = self._engine.address.graph_store
-        large = [each for each in changes if store and each.statements > self.most and _makes_graph(each)]
+        large = [each for each in changes if store and each.statements > MADE and _makes_graph(each)]
         return [change for change in large if not counted(change.graph)]
 
     def _staged(self, number: int, change: HeldChange) -> Iterator[str]:
@@ -119,6 +121,7 @@ class Sender:
         for verb, path in (("DELETE", change.removed), ("INSERT", change.added)):
             if path is not None:
                 side = f"{self._side}{number}-{verb.lower()}"
+                self._sides.add(side)
                 for update in HeldChange(side, whole=True, added=path).updates(self.most, self._taken):
                     self._send(update)
                 yield _moved(verb, change.graph, side)
@@ -127,14 +130,18 @@ class Sender:
         """Whether a graph is one of those that hold what is on its way."""
         return graph.startswith(self._side)
 
-    def tidy(self) -> None:
-        """Drop the side graphs; what cannot be dropped now is dropped by the next change."""
+    def recover(self) -> None:
+        """Drop the side graphs that a process which was killed left in the engine."""
         if self._engine.address.dialect in SIDES:
-            with suppress(StoreError):
-                found = self._engine.select("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }")
-                assert isinstance(found, QuerySolutions)
-                for graph in [row["g"].value for row in found if self.is_side(row["g"].value)]:
-                    self._engine.update(f"DROP SILENT GRAPH <{graph}>")
+            self._sides.update(filter(self.is_side, self._engine.graphs()))
+            self.tidy()
+
+    def tidy(self) -> None:
+        """Drop the side graphs of the last change; what cannot be dropped now is dropped after the next one."""
+        with suppress(StoreError):
+            for graph in sorted(self._sides):
+                self._engine.update(f"DROP SILENT GRAPH <{graph}>")
+                self._sides.discard(graph)
 
     def send(self, change: HeldChange, *, is_empty: bool) -> None:
         """

@@ -8,15 +8,17 @@ from typing import Final
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, QueryBoolean, QuerySolutions, Store, Triple
 
-from sparql.store.engine import Dialect, Engine, EngineAddress
+from sparql.store.address import Dialect, EngineAddress
+from sparql.store.engine import Engine
 
 NO_GRAPH: Final = "urn:x-harvest:no-graph"
 """Stands for no graph at all: Virtuoso and RDF4J take every graph where a dataset names none."""
 
-_VIRTUOSO_OWN: Final = re.compile(
-    r"http://www\.openlinksw\.com/schemas/virtrdf#|http://(?:localhost:\d+|localuriqaserver)/|urn:\w+:virtrdf|http://www\.w3\.org/(?:2002/07/owl|ns/ldp)#"
+_HIDDEN: Final = re.compile(
+    r"http://www\.openlinksw\.com/schemas/virtrdf#|http://(?:localhost:\d+|localuriqaserver)/|urn:\w+:virtrdf"
+    r"|http://www\.w3\.org/(?:2002/07/owl|ns/ldp)#|.*#side-\d+-(?:delete|insert)$"
 )
-"""Names of graphs that Virtuoso brings along."""
+"""Names of graphs that Virtuoso brings along, and of those that hold what is on its way there (`sending.py`)."""
 
 _OPEN: Final = (Dialect.VIRTUOSO, Dialect.RDF4J)
 """Engines whose default graph, where a request names none, is the union of all graphs."""
@@ -38,6 +40,7 @@ class EngineView:
         self._engine = Engine(address)
         self._dialect = address.dialect
         self._nothing = Store()
+        self._graphs: list[NamedNode] | None = None
 
     def query(
         self,
@@ -75,10 +78,11 @@ class EngineView:
         return self._engine.construct(text, parameters)
 
     def named_graphs(self) -> Iterator[NamedNode]:
-        """The graphs that hold something."""
-        found = (row["g"] for row in self._engine.select("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"))
-        own = _VIRTUOSO_OWN if self._dialect is Dialect.VIRTUOSO else None
-        return (graph for graph in found if isinstance(graph, NamedNode) and not (own and own.match(graph.value)))
+        """The graphs that hold something; asked for once, as a generation has the graphs of its edition."""
+        if self._graphs is None:
+            hidden = _HIDDEN.match if self._dialect is Dialect.VIRTUOSO else lambda _: None
+            self._graphs = [NamedNode(name) for name in self._engine.graphs() if not hidden(name)]
+        return iter(self._graphs)
 
     def contains_named_graph(self, graph: NamedNode) -> bool:
         """Whether a graph holds something."""

@@ -11,7 +11,7 @@ from pyoxigraph import Store
 
 from sparql.errors import StoreError
 from sparql.protocol.dataset import Graphs, listed_graphs
-from sparql.store.engine import address_in
+from sparql.store.address import address_in
 from sparql.store.generations import Generations, Lease
 from sparql.store.layout import StoreLayout
 from sparql.store.view import EngineView

@@ -11,7 +11,8 @@ import pyoxigraph
 import pytest
 
 from sparql.errors import EngineLost, ForbiddenError, RequestError, UnknownGraph
-from sparql.store.engine import Dialect, Engine
+from sparql.store.address import Dialect
+from sparql.store.engine import Engine
 from sparql.store.generations import Generations
 from sparql.store.remote import RemoteStore
 from sparql.worker.limits import QueryLimits

@@ -11,7 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from sparql.errors import EngineLost, RequestError, StoreError
-from sparql.store.engine import Dialect, Engine, EngineAddress
+from sparql.store.address import Dialect, EngineAddress
+from sparql.store.engine import Engine
 
 RIGHT = "Basic " + base64.b64encode(b"me:secret").decode()
 EMPTY = b'{"head":{},"boolean":true}'

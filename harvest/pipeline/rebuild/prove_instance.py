@@ -21,7 +21,7 @@ from harvest.publish.description import ALL
 from harvest.publish.exports import INDEX, trusted_index
 from harvest.publish.resourcesync.site import site_damages
 from harvest.wash import process
-from sparql.store.engine import address_in
+from sparql.store.address import address_in
 from sparql.store.layout import StoreLayout
 
 

@@ -44,7 +44,7 @@ from sparql.errors import (
 from sparql.protocol.update import Update
 from sparql.rdf import PROV
 from sparql.reports import RunReport
-from sparql.store.engine import address_in
+from sparql.store.address import address_in
 
 TRIPLES: Final = "application/n-triples"
 TEXT: Final = "application/sparql-update"
