@@ -41,17 +41,17 @@ def main(arguments: Sequence[str]) -> int:
     """Measure; returns 0 when everything could be measured, also where a target is missed."""
     options = _parser().parse_args(arguments)
     scale = _scale(options)
-    # Steps that went well are not told: a terminal that scrolls takes time from what is measured.
+    # Steps that went well are not logged: a terminal that scrolls takes time from what is measured.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     signal.signal(signal.SIGTERM, _end)
     began = time.monotonic()
     measured: list[Row] = []
     interrupted = False
-    told = ""
+    machine = ""
     try:
         with _folder(options.keep) as folder:
             check_disk(folder, sum(scale.sizes))
-            told = description(folder)
+            machine = description(folder)
             ground = Ground(folder, scale, _progress(began), _realdata())
             for row in rows(ground, _names(options)):
                 measured.append(row)
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
     except BenchError as error:
         print(error, file=sys.stderr)
         return 1
-    _tell(measured, told, options.json)
+    _print(measured, machine, options.json)
     if interrupted:
         print("Interrupted; what was measured before stands above.", file=sys.stderr)
         return 130
@@ -127,7 +127,7 @@ def _end(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _tell(measured: Sequence[Row], machine: str, file: Path | None) -> None:
+def _print(measured: Sequence[Row], machine: str, file: Path | None) -> None:
     print(f"{machine}\n\n{CAPTION}\n\n{markdown(measured)}")
     if file is not None:
         objects = [row.data_object() for row in measured]

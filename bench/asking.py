@@ -114,7 +114,7 @@ def _received(connection: socket.socket, began: float, query: str) -> Times:
 
 
 def rows(reply: Reply) -> Counter[str]:
-    """The rows of a JSON result, in no order; or the truth that it tells."""
+    """The rows of a JSON result, in no order; or its truth value, for ASK."""
     found = json.loads(reply.body)
     if "boolean" in found:
         return Counter([str(found["boolean"])])

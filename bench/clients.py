@@ -64,7 +64,7 @@ class Tally:
 
     @property
     def p99_s(self) -> float:
-        """Of a hundred cheap queries, one took longer; 0 when there was none."""
+        """The seconds that one cheap query in a hundred exceeded; 0 when there was no cheap query."""
         ordered = sorted(self.cheap_s)
         return ordered[int(len(ordered) * 0.99)] if ordered else 0.0
 
@@ -170,9 +170,9 @@ class _Client:
         reader, writer = self._streams
         head = f"GET {parts.path}?query={quote(query)} HTTP/1.1\r\nHost: {parts.netloc}\r\nAccept: {JSON}\r\n\r\n"
         writer.write(head.encode())
-        told = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-        status = told.split(" ", 2)[1]
-        length = next((line[15:] for line in told.split("\r\n") if line.startswith("content-length:")), None)
+        answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        status = answer.split(" ", 2)[1]
+        length = next((line[15:] for line in answer.split("\r\n") if line.startswith("content-length:")), None)
         if length is not None:
             return status, await reader.readexactly(int(length))
         return status, await _chunks(reader, keep)

@@ -69,7 +69,7 @@ def served(ground: Ground, triples: int) -> Path:
 def settings(folder: Path, **changed: Any) -> Settings:
     """The settings of an instance as `bench.instance` makes it, from a file, as `harvest serve` reads them."""
     port = free_port()
-    told = {
+    entries = {
         "base_url": f"http://127.0.0.1:{port}",
         "bind": f"127.0.0.1:{port}",
         "graph_base": "http://bench.example/graph/",
@@ -79,7 +79,7 @@ def settings(folder: Path, **changed: Any) -> Settings:
         "http": {"allow_loopback": True, "retries": 0},
     }
     file = folder / "harvest.yaml"
-    file.write_text(yaml.safe_dump(told | changed))
+    file.write_text(yaml.safe_dump(entries | changed))
     return load_settings(file, {})
 
 
@@ -109,15 +109,15 @@ def theirs(folder: Path) -> Iterator[Server]:
 @contextmanager
 def _server(command: Sequence[str], url: str, environment: dict[str, str]) -> Iterator[Server]:
     """A process that answers queries at `url`; ended with the block."""
-    told = os.environ | environment
-    with ended(subprocess.Popen(command, env=told, cwd=ROOT, stderr=subprocess.DEVNULL)) as process:
+    variables = os.environ | environment
+    with ended(subprocess.Popen(command, env=variables, cwd=ROOT, stderr=subprocess.DEVNULL)) as process:
         until_answered(url, process)
         yield Server(url, process.pid)
 
 
 @contextmanager
 def ended(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that is told to stop at the end of the block, and killed if it does not."""
+    """A process that gets SIGTERM at the end of the block, and SIGKILL if it does not end."""
     with process:
         try:
             yield process

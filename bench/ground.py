@@ -66,7 +66,7 @@ class Ground:
     Attributes:
         folder: Removed when all cases are done, unless `--keep` names it.
         scale: How large things are.
-        say: Told what is being done.
+        say: Called with a line on what is being done.
         realdata: The folder of real data, or None when there is none.
     """
 

@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
                     self.connection.sendfile(stream)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Requests are not told."""
+        """Requests are not logged."""
 
 
 class _Server(ThreadingHTTPServer):

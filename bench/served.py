@@ -72,8 +72,8 @@ class Served:
         end = time.monotonic() + PATIENCE_S
         while self.version(name) < version:
             if time.monotonic() > end:
-                told = self.log.read_text(errors="replace")[-1000:]
-                raise Disagreement(f"{name} had no version {version} within {PATIENCE_S:g} s: {told}")
+                logged = self.log.read_text(errors="replace")[-1000:]
+                raise Disagreement(f"{name} had no version {version} within {PATIENCE_S:g} s: {logged}")
             time.sleep(_LOOK_S)
 
     def rest(self) -> None:

@@ -35,7 +35,7 @@ WARM: Final = 5
 
 
 class Clock:
-    """The time, which passes when it is told to."""
+    """A clock that stands still until `forward`."""
 
     def __init__(self) -> None:
         self.now = datetime(2030, 1, 1, tzinfo=UTC)
@@ -120,16 +120,16 @@ def main(folder: Path, harvests: int, ticks: int) -> None:
         with instance(folder / "ours", registry, clock) as ours:
             soak = Soak(ours, served, clock)
             soak.harvest(WARM * PROVIDERS)
-            _tell(soak.figures("start"))
+            _print(soak.figures("start"))
             soak.harvest(harvests // 2)
-            _tell(soak.figures("middle"))
+            _print(soak.figures("middle"))
             soak.harvest(harvests - harvests // 2)
-            _tell(soak.figures("end"))
+            _print(soak.figures("end"))
             soak.tick(ticks)
-            _tell(soak.figures("ticks"))
+            _print(soak.figures("ticks"))
 
 
-def _tell(figures: dict[str, int | str]) -> None:
+def _print(figures: dict[str, int | str]) -> None:
     print(json.dumps(figures), flush=True)
 
 

@@ -39,14 +39,14 @@ class Target:
             return None
         return figure >= self.limit if self.of in ("faster", "share") else figure <= self.limit
 
-    def told(self, unit: str) -> str:
-        """For people."""
-        told = {
+    def cell(self, unit: str) -> str:
+        """The target as a cell of the table."""
+        cells = {
             "slower": f"at most {self.limit:g} x",
             "faster": f"{self.limit:g} x faster",
             "share": f"at least {self.limit:g} x",
         }
-        return told.get(self.of, f"at most {self.limit:g} {unit}".rstrip())
+        return cells.get(self.of, f"at most {self.limit:g} {unit}".rstrip())
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Row:
         target: What is to be reached, or None where the row only informs.
         shares: Share of each step in our time, the largest first.
         notes: What should be known of it.
-        spoiled: Whether the target is missed whatever the figures say; a note tells why.
+        spoiled: Whether the target is missed whatever the figures say; a note says why.
         others: Share of the cores that other processes used meanwhile, at worst, from 0 to 1; None where nobody looked.
         judged: Whether the target is held against it; not at sizes that it was not set for.
         details: Further figures for machines.
@@ -97,8 +97,8 @@ class Row:
     def cells(self) -> tuple[str, ...]:
         """The row for people."""
         verdict = {True: "yes", False: "NO", None: "-" if self.judged or not self.target else "not judged"}[self.met]
-        target = self.target.told(self.unit) if self.target else "-"
-        figures = _told(self.ours, self.unit), _told(self.peer, self.unit), self._ratio()
+        target = self.target.cell(self.unit) if self.target else "-"
+        figures = _figure(self.ours, self.unit), _figure(self.peer, self.unit), self._ratio()
         return self.case, self.data, *figures, target, verdict, self._others()
 
     def _others(self) -> str:
@@ -123,8 +123,8 @@ class Row:
         target = {"limit": self.target.limit, "of": self.target.of} if self.target else None
         figures = {"ours": self.ours, "peer": self.peer, "unit": self.unit, "ratio": self.ratio}
         verdict = {"target": target, "met": self.met}
-        told = {"shares": self.shares, "notes": self.notes, "others": self.others, "details": self.details}
-        return {"case": self.case, "data": self.data} | figures | verdict | told
+        rest = {"shares": self.shares, "notes": self.notes, "others": self.others, "details": self.details}
+        return {"case": self.case, "data": self.data} | figures | verdict | rest
 
 
 def compared(case: str, data: str, ours: Series, peer: Series | None, target: Target | None) -> Row:
@@ -137,7 +137,7 @@ def compared(case: str, data: str, ours: Series, peer: Series | None, target: Ta
     return row
 
 
-def _told(value: float | None, unit: str) -> str:
+def _figure(value: float | None, unit: str) -> str:
     if value is None:
         return "-"
     digits = 0 if unit in ("MB", "/s", "") or value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 3

@@ -113,13 +113,13 @@ def command() -> str:
 
 def _command(url: str, load: Load, seconds: float) -> list[str]:
     shape = [command(), "--threads", "1", "--connections", str(load.connections), "--duration", f"{seconds:g}s"]
-    told = ["--latency", "--timeout", "60s", "--script", str(_SCRIPT), "--header", f"Accept: {load.accept}"]
-    return [*shape, *told, url, "--", load.template, str(load.items), str(load.first)]
+    options = ["--latency", "--timeout", "60s", "--script", str(_SCRIPT), "--header", f"Accept: {load.accept}"]
+    return [*shape, *options, url, "--", load.template, str(load.items), str(load.first)]
 
 
 def read(output: str, said: str) -> Answered:
     """
-    What `wrk` printed, told as figures.
+    The figures in what `wrk` printed.
 
     Raises:
         BenchError: It printed something else; `said` is what it complained of.
@@ -135,7 +135,7 @@ def read(output: str, said: str) -> Answered:
     return Answered(float(rate[1]), shares["50"], shares["99"], int(requests[1]), sum(map(int, refused)))
 
 
-def _seconds(told: str) -> float:
-    found = re.fullmatch(r"([\d.]+)([a-z]+)", told)
+def _seconds(duration: str) -> float:
+    found = re.fullmatch(r"([\d.]+)([a-z]+)", duration)
     assert found is not None
     return float(found[1]) * _UNITS[found[2]]

@@ -1,4 +1,4 @@
-"""Ports for servers that have to be told theirs before they listen."""
+"""Ports for servers that have to know theirs before they listen."""
 
 from __future__ import annotations
 

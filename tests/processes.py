@@ -1,4 +1,4 @@
-"""What the system tells of processes; one that ends while it is looked at is a process that has ended."""
+"""What the system says of processes; one that ends while it is looked at is a process that has ended."""
 
 from __future__ import annotations
 

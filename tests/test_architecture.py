@@ -79,7 +79,7 @@ def test_each_import_rule_can_fail(tmp_path: Path) -> None:
     assert code == 1, printed
     for contract, module, statement in FORBIDDEN:
         assert f"{CONTRACTS[contract]} BROKEN" in printed
-        # An external package is told by its first name alone.
+        # An external package is printed by its first name alone.
         root = statement.split()[1].split(".")[0]
         assert re.search(rf"{re.escape(module)} -> {root}\b", printed), (module, statement)
 

@@ -84,7 +84,7 @@ def test_a_soak_takes_no_more_memory_and_little_ledger(tmp_path: Path) -> None:
     assert "0 files more" in ticks.notes[0]
 
 
-def test_a_case_that_cannot_be_measured_is_told(tmp_path: Path) -> None:
+def test_a_case_that_cannot_be_measured_is_reported(tmp_path: Path) -> None:
     """One case that fails must not take the others' figures along."""
     # Fewer items than partial dumps: the parts are the same, and the second one changes nothing.
     ground = Ground(tmp_path, Scale(16, None, 16, 8, 1, 1, judged=False), lambda _: None, None)
@@ -95,7 +95,7 @@ def test_a_case_that_cannot_be_measured_is_told(tmp_path: Path) -> None:
 
 
 def test_generated_data_have_their_size_and_share_of_blank_nodes(tmp_path: Path) -> None:
-    """Ratios are told for a number of triples, of which a stated share touches blank nodes."""
+    """Ratios are given for a number of triples, of which a stated share touches blank nodes."""
     lines = written(Recipe(80_000, blank_share=0.8), tmp_path)
     assert len(lines) == len(set(lines)) == 80_000
     touching = sum(" _:" in line or line.startswith("_:") for line in lines)
@@ -106,7 +106,7 @@ def test_generated_data_have_their_size_and_share_of_blank_nodes(tmp_path: Path)
 
 
 def test_an_edition_changes_its_share_of_the_subjects(tmp_path: Path) -> None:
-    """What is told as 1 % changed is that, and the same file is made again at every run."""
+    """What the table calls 1 % changed is that, and the same file is made again at every run."""
     recipe = Recipe(80_000)
     old, new = written(recipe, tmp_path), written(Recipe(80_000, edition=1), tmp_path)
     subjects = {line.split()[0] for line in set(old) ^ set(new) if line.startswith("<")}
@@ -156,7 +156,7 @@ def test_the_median_of_ratios_goes_before_the_ratio_of_medians() -> None:
     assert row.cells()[2:6] == ("30 /s", "100 /s", "0.40 x", "at least 0.35 x")
 
 
-def test_a_missed_target_tells_where_the_time_goes() -> None:
+def test_a_missed_target_says_where_the_time_goes() -> None:
     """Whoever reads that a target is missed wants to know why."""
     row = Row("import", "2 M", 20.0, 10.0, target=Target(1.25, "slower"), shares={"load": 0.7, "wash": 0.296})
     table = markdown([row, Row("import", "small", 20.0, 10.0, target=row.target, judged=False)])

@@ -1,4 +1,4 @@
-"""The parts of the benchmark that ask queries: loads, clients, and what is told of processes."""
+"""The parts of the benchmark that ask queries: loads, clients, and what is known of processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bench.errors import BenchError, Disagreement
 from bench.family import family, left, processor_s, watched
 from bench.ground import Ground, Scale
 
-TOLD = """Running 1s test @ http://127.0.0.1:1/sparql
+PRINTED = """Running 1s test @ http://127.0.0.1:1/sparql
   1 threads and 8 connections
   Thread Stats   Avg      Stdev     Max   +/- Stdev
     Latency     4.76ms    3.21ms  43.10ms   88.16%
@@ -55,7 +55,7 @@ class Answer(BaseHTTPRequestHandler):
         self.wfile.write(self.body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Requests are not told."""
+        """Requests are not logged."""
 
 
 @contextmanager
@@ -73,23 +73,23 @@ def answering(status: int = 200, body: bytes = b"", broken: bool = False) -> Ite
 
 def test_what_wrk_prints_is_read() -> None:
     """Its units differ from line to line, and a microsecond taken for a millisecond would be a wonder."""
-    found = wrk.read(TOLD + "Requests/sec:   1772.59\nTransfer/sec:      1.61MB\n", "")
+    found = wrk.read(PRINTED + "Requests/sec:   1772.59\nTransfer/sec:      1.61MB\n", "")
     assert (found.rate, found.median_s, found.p99_s, found.requests, found.errors) == (1772.59, 0.00095, 1.2, 1773, 0)
 
 
 def test_requests_that_failed_are_counted_of_all_kinds() -> None:
     """Refusals are answered faster than anything else; a server that refuses must not win."""
     failures = "  Socket errors: connect 1, read 20, write 0, timeout 3\n  Non-2xx or 3xx responses: 400\n"
-    assert wrk.read(f"{TOLD}{failures}Requests/sec:   1772.59\n", "").errors == 424
+    assert wrk.read(f"{PRINTED}{failures}Requests/sec:   1772.59\n", "").errors == 424
 
 
-def test_wrk_that_fails_is_told() -> None:
+def test_wrk_that_fails_is_reported() -> None:
     """Figures of a load that never ran would be zero requests a second, or a crash of the bench."""
     with pytest.raises(BenchError, match="unable to connect"):
         wrk.read("Running 1s test", "unable to connect to 127.0.0.1:1 Connection refused")
 
 
-def test_without_wrk_it_is_told_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_wrk_the_row_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is a package of the system that `make setup` does not install."""
     monkeypatch.setenv("PATH", str(tmp_path))
     rows = list(suite.rows(Ground(tmp_path, Scale(8_000), lambda _: None, None), ["lookup"]))
@@ -135,7 +135,7 @@ def test_an_answer_that_is_broken_off_is_no_answer() -> None:
             ask(url, "ASK {}")
 
 
-def test_a_family_has_its_descendants_and_what_is_left_is_told() -> None:
+def test_a_family_has_its_descendants_and_what_is_left_is_found() -> None:
     """Workers are children of children, and one that outlives its server is what is looked for."""
     child = "import sys; print('up', flush=True); sum(range(3_000_000)); sys.stdin.read()"
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
@@ -155,7 +155,7 @@ def test_a_family_has_its_descendants_and_what_is_left_is_told() -> None:
 
 
 @pytest.mark.long
-def test_the_load_test_tells_of_every_part(tmp_path: Path) -> None:
+def test_the_load_test_measures_every_part(tmp_path: Path) -> None:
     """Whether the targets are met is for the benchmark; that each is measured is seen here."""
     ground = Ground(tmp_path, Scale(8_000, None, 400, 800, 5, 1, 1, 1, 3, judged=False), lambda _: None, None)
     rows = list(suite.rows(ground, ["load"]))

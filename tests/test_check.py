@@ -40,7 +40,7 @@ def register(harvest: Command, source: str) -> int:
 
 @pytest.mark.parametrize("source", REFUSED)
 def test_what_will_not_be_harvested_is_not_good(harvest: Command, source: str) -> None:
-    """The registry knows kinds that this version does not read; a pull request with one was told that it is good."""
+    """The registry knows kinds that this version does not read; a pull request with one passed the check."""
     line = register(harvest, source)
     for words in (("check",), ("check", "--online")):
         result = harvest(*words)
@@ -125,7 +125,7 @@ def test_a_dump_that_is_registered_itself_is_asked_for(harvest: Command, provide
         ("<html></html>", "text/html", "", "an HTML page", 0),
     ],
 )
-def test_what_a_server_says_of_a_dump_is_told(
+def test_what_a_server_says_of_a_dump_is_reported(
     harvest: Command, provider: ProviderServer, body: str, media_type: str, limits: str, said: str, code: int
 ) -> None:
     """Each would fail, or most probably fail, when it is harvested."""

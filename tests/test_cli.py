@@ -52,7 +52,7 @@ def harvest(tmp_path: Path, provider: ProviderServer) -> Command:
 
 
 def test_a_session_from_first_harvest_to_proof(harvest: Command, provider: ProviderServer) -> None:
-    """run, status, history, diff, query, export, verify: each tells what the one before did."""
+    """run, status, history, diff, query, export, verify: each shows what the one before did."""
     release(provider, 1, A1, B1)
     first = harvest("run")
     assert first.exit_code == 0 and "committed" in first.stdout and "+2 -0" in first.stdout
@@ -89,7 +89,7 @@ def test_status_has_the_promised_shape(harvest: Command, provider: ProviderServe
     assert {"url", "sha256", "bytes", "media_type"} <= run["dumps"][0].keys()
 
 
-def test_a_failing_dump_is_told_with_its_place_and_exits_with_1(harvest: Command, provider: ProviderServer) -> None:
+def test_a_failing_dump_is_reported_with_its_place_and_exits_with_1(harvest: Command, provider: ProviderServer) -> None:
     """The line itself is shown; the exit code says that something failed."""
     release(provider, 1, "<http://x/a> <http://p> oops")
     result = harvest("run", "p")
@@ -142,7 +142,7 @@ def test_a_bad_registry_fails_the_check_with_file_line_and_the_nearest_key(harve
 
 
 def test_an_unreachable_description_fails_the_online_check(harvest: Command, provider: ProviderServer) -> None:
-    """A pull request that names a wrong address is told so."""
+    """The check of a pull request that names a wrong address says so."""
     result = harvest("check", "--online")
     assert result.exit_code == 1 and "404" in result.stdout
 
@@ -220,13 +220,13 @@ def test_the_demo_plays_to_its_end() -> None:
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    told = result.stdout
-    assert re.findall(r"^  (committed|failed|held)", told, re.MULTILINE) == [
+    output = result.stdout
+    assert re.findall(r"^  (committed|failed|held)", output, re.MULTILINE) == [
         "committed", "committed", "failed", "committed", "held", "committed",
     ]  # fmt: skip
-    assert "line 53" in told and "harvest approve fleet" in told
-    assert len(re.findall("^ok ", told, re.MULTILINE)) == 6
-    assert re.findall("^  exists  ([a-z.]+), ", told, re.MULTILINE) == ["crew.ttl", "voyages.csv"]
-    assert "  Tomasz Ferreira, Calypso II" in told
-    folder = re.search(r"instance in\s+(\S+)\. Starting", told)
+    assert "line 53" in output and "harvest approve fleet" in output
+    assert len(re.findall("^ok ", output, re.MULTILINE)) == 6
+    assert re.findall("^  exists  ([a-z.]+), ", output, re.MULTILINE) == ["crew.ttl", "voyages.csv"]
+    assert "  Tomasz Ferreira, Calypso II" in output
+    folder = re.search(r"instance in\s+(\S+)\. Starting", output)
     assert folder is not None and not Path(folder.group(1)).exists()

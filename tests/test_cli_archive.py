@@ -133,7 +133,7 @@ def test_a_copy_is_an_archive(harvest: Command) -> None:
 
 
 def test_prune_wants_to_know_what_is_kept(harvest: Command, provider: ProviderServer) -> None:
-    """Without a rule it would remove all that is old; with one it tells what goes."""
+    """Without a rule `archive prune` would remove all that is old; with one it prints what goes."""
     assert harvest("archive", "prune").exit_code == 2
     would = harvest("archive", "prune", "--keep-versions", "1", "--dry-run")
     assert "1 capture would be removed" in would.stdout
@@ -142,8 +142,8 @@ def test_prune_wants_to_know_what_is_kept(harvest: Command, provider: ProviderSe
     assert harvest.json("archive", "prune", "--keep-days", "0") == []
 
 
-def test_what_is_no_hash_or_no_url_of_the_archive_is_told(harvest: Command) -> None:
-    """With what to do."""
+def test_what_is_no_hash_or_no_url_of_the_archive_is_reported(harvest: Command) -> None:
+    """The message says what to do."""
     for words, message in (
         (("cat", "abc"), "'abc' is no hash"),
         (("cat", "0" * 64), "holds nothing named hash://sha256/000"),
@@ -167,7 +167,7 @@ def test_an_archive_of_preston_is_read_without_an_instance(tmp_path: Path) -> No
 
 
 def test_a_registry_may_name_the_archive(harvest: Command, provider: ProviderServer) -> None:
-    """Checked and harvested without the provider; what is not filed is told as a document that is not there."""
+    """Checked and harvested without the provider; what is not filed is reported as a document that is not there."""
     digest = hashlib.sha256(provider.pages["/void.ttl"].body).hexdigest()
     provider.pages.pop("/void.ttl")
     registry = harvest.folder / "registry.yaml"

@@ -40,7 +40,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
 
 @pytest.fixture
 def odd() -> Iterator[Odd]:
-    """Start a server that gives one answer, and tell the address of its endpoint."""
+    """Start a server that gives one answer; gives the address of its endpoint."""
     servers: list[Server] = []
 
     def start(answer: Answer) -> str:
@@ -76,8 +76,8 @@ def failure(endpoint: str, query: str = "ASK {}", *words: str) -> str:
 
 def test_a_table_comes_as_of_the_instance_itself(instance: Front, tmp_path: Path) -> None:
     """TSV unless another format is wanted; neither settings nor data are needed."""
-    told = ask(f"{instance.url}/sparql", STAR)
-    assert (told.exit_code, told.stdout) == (0, f"?m\n{MAGNITUDE}\n"), told.output
+    result = ask(f"{instance.url}/sparql", STAR)
+    assert (result.exit_code, result.stdout) == (0, f"?m\n{MAGNITUDE}\n"), result.output
     file = tmp_path / "stars.rq"
     file.write_text(STAR, "utf-8-sig")
     assert ask(f"{instance.url}/sparql", f"@{file}", "--format", "csv").stdout == "m\n0.03\n"
@@ -123,30 +123,30 @@ def test_another_format_is_written_again() -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
-        told = ask(f"http://127.0.0.1:{server.server_port}/sparql?key=a%26b", "SELECT ?n {}")
+        result = ask(f"http://127.0.0.1:{server.server_port}/sparql?key=a%26b", "SELECT ?n {}")
         server.shutdown()
         thread.join()
-    assert told.stdout == "?n\n<http://x.example/ü>\n"
+    assert result.stdout == "?n\n<http://x.example/ü>\n"
     assert parse_qs(urlsplit(asked[0]).query) == {"key": ["a&b"], "query": ["SELECT ?n {}"]}
 
 
 def test_a_graph_in_another_format_is_written_again(odd: Odd) -> None:
-    """With its relative IRIs resolved against the endpoint."""
+    """The graph's relative IRIs are resolved against the endpoint."""
     endpoint = odd(reply(b"<#a> <#b> <#c> .", Content_Type="text/turtle"))
-    told = ask(endpoint, "CONSTRUCT WHERE { ?a ?b ?c }", "--format", "nt").stdout
-    assert told == f"<{endpoint}#a> <{endpoint}#b> <{endpoint}#c> .\n"
+    output = ask(endpoint, "CONSTRUCT WHERE { ?a ?b ?c }", "--format", "nt").stdout
+    assert output == f"<{endpoint}#a> <{endpoint}#b> <{endpoint}#c> .\n"
 
 
-def test_a_refusal_is_told_in_the_servers_words(instance: Front, odd: Odd) -> None:
+def test_a_refusal_is_printed_in_the_servers_words(instance: Front, odd: Odd) -> None:
     """The instance names line and column; from a page of HTML its text is shown, not its tags."""
-    told = failure(f"{instance.url}/sparql", "SELECT nonsense")
-    assert "HTTP 400: " in told and "line 1, column" in told
+    message = failure(f"{instance.url}/sparql", "SELECT nonsense")
+    assert "HTTP 400: " in message and "line 1, column" in message
     page = b"<html><head><title>x</title></head><body><h1>Bad</h1>\n<p>No \xc3\xbc here</p></body></html>"
     assert "HTTP 400: Bad No ü here\n" in failure(odd(reply(page, "400 Bad Request", Content_Type="text/html")))
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "told"),
+    ("status", "body", "message"),
     [
         ("401 Unauthorized", b"", "HTTP 401: Unauthorized; it wants a password"),
         ("404 Not Found", b"no such page", "HTTP 404: no such page; look whether the address is right"),
@@ -155,21 +155,21 @@ def test_a_refusal_is_told_in_the_servers_words(instance: Front, odd: Odd) -> No
         ("503 Service Unavailable", b"word " * 1000, "word ...\n"),
     ],
 )
-def test_an_error_has_its_status_and_what_to_do(odd: Odd, status: str, body: bytes, told: str) -> None:
+def test_an_error_has_its_status_and_what_to_do(odd: Odd, status: str, body: bytes, message: str) -> None:
     """Those that the library knows as classes, and those that it does not."""
-    assert told in failure(odd(reply(body, status, Content_Type="text/plain")))
+    assert message in failure(odd(reply(body, status, Content_Type="text/plain")))
 
 
-def test_a_server_that_is_not_there_is_told() -> None:
+def test_a_server_that_is_not_there_is_reported() -> None:
     """The port is bound and not listened at, so that nobody else takes it."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
-        told = failure(f"http://127.0.0.1:{bound.getsockname()[1]}/sparql")
-    assert "refused the connection; look whether the server runs" in told
+        message = failure(f"http://127.0.0.1:{bound.getsockname()[1]}/sparql")
+    assert "refused the connection; look whether the server runs" in message
 
 
 def test_a_server_that_says_nothing_is_given_up(odd: Odd) -> None:
-    """With the time, and how to give it more; before the headers, and in the middle of a result."""
+    """The message says the time and how to give the server more; before the headers, and in the middle of a result."""
     advice = "sent nothing for 1 s; ask for less, for example with LIMIT, or give it longer with --timeout"
     whole = reply(JSON_ROWS, Content_Type=JSON_TYPE)
     for begun in (b"", whole[:-9]):
@@ -185,16 +185,16 @@ def test_a_result_that_is_cut_off_is_no_result(odd: Odd, form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("media_type", "body", "told"),
+    ("media_type", "body", "message"),
     [
         ("text/html", b"<h1>Welcome</h1>", "answered text/html, which is no result"),
         ("text/csv", b"n\r\nx\r\n", "answered text/csv, which is no result that can be read for SELECT as tsv"),
         (JSON_TYPE, b'{"head"', "sent json that cannot be read"),
     ],
 )
-def test_what_is_no_result_is_refused(odd: Odd, media_type: str, body: bytes, told: str) -> None:
+def test_what_is_no_result_is_refused(odd: Odd, media_type: str, body: bytes, message: str) -> None:
     """The commonest mistake is the address of a page about the endpoint."""
-    assert told in failure(odd(reply(body, Content_Type=media_type)), "SELECT ?n {}")
+    assert message in failure(odd(reply(body, Content_Type=media_type)), "SELECT ?n {}")
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "localhost:8080/sparql", "ftp://127.0.0.1/x", "http:///x"])
@@ -218,13 +218,13 @@ def test_a_time_limit_belongs_to_an_endpoint() -> None:
         ('DEFINE input:inference "rules" PREFIX a:<http://x.example/>DESCRIBE a:b', "DESCRIBE"),
     ],
 )
-def test_the_kind_is_told_behind_the_prologue(text: str, kind: str) -> None:
+def test_the_kind_is_read_behind_the_prologue(text: str, kind: str) -> None:
     """Names and comments may hold any keyword, and some servers know more than the standard."""
     assert kind_of(text) == kind
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "told"),
+    ("text", "kind", "message"),
     [
         ("INSERT DATA { <a:a> <a:b> 1 }", ForbiddenError, "an update (INSERT)"),
         ("# SELECT\nPREFIX a: <b:c> with <a:g> delete { ?a ?b ?c } where {}", ForbiddenError, "an update (WITH)"),
@@ -232,12 +232,12 @@ def test_the_kind_is_told_behind_the_prologue(text: str, kind: str) -> None:
         ("PREFIX a: <b:c> nonsense", RequestError, "but with 'nonsense'"),
     ],
 )
-def test_what_is_no_question_is_never_sent(text: str, kind: type[SparqlError], told: str, odd: Odd) -> None:
+def test_what_is_no_question_is_never_sent(text: str, kind: type[SparqlError], message: str, odd: Odd) -> None:
     """An update least of all; the library would send it."""
     with pytest.raises(kind):
         kind_of(text)
     result = ask("http://127.0.0.1:9/sparql", text)
-    assert result.exit_code == 1 and told in result.stderr and result.stderr.startswith("harvest: ")
+    assert result.exit_code == 1 and message in result.stderr and result.stderr.startswith("harvest: ")
 
 
 def test_a_format_that_does_not_fit_is_refused_before_asking() -> None:

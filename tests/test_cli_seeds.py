@@ -37,7 +37,7 @@ def seeds(tmp_path: Path) -> Command:
 
 
 def test_seeds_are_added_listed_downloaded_and_removed(seeds: Command) -> None:
-    """A whole session; each command tells what the one before did."""
+    """A whole session; each command shows what the one before did."""
     with serving() as provider:
         url = provider.put("/a.nt", "<http://x/a> <http://x/p> <http://x/b> .\n")
         added = seeds("add", url, f"{provider.url}/gone", "data.ttl", "--interval", "2.5")
@@ -71,19 +71,19 @@ def test_a_file_is_imported_with_the_numbers_of_its_odd_lines(seeds: Command) ->
     assert [report[name] for name in ("added", "known", "relative", "refused")] == [3, 1, 1, 2]
     assert report["relatives"] == [{"number": 5, "uri": "b.ttl"}]
     assert [item["number"] for item in report["refusals"]] == [6, 7]
-    told = seeds("import", "-", input=b"\r\n".join(lines))
-    assert told.exit_code == 1
-    assert "line 6 refused: it holds ' '" in told.stdout and "0 added, 4 known" in told.stdout
+    result = seeds("import", "-", input=b"\r\n".join(lines))
+    assert result.exit_code == 1
+    assert "line 6 refused: it holds ' '" in result.stdout and "0 added, 4 known" in result.stdout
 
 
 def test_a_long_list_takes_seconds(seeds: Command) -> None:
-    """And what is odd in it is told up to a hundred times, then counted."""
+    """What is odd in the list is printed up to a hundred times, then counted."""
     data = b"".join(b"http://x.example/%d\nd/%d\n" % (n, n) for n in range(10_000))
     began = time.perf_counter()
-    told = seeds("import", "-", input=data)
+    result = seeds("import", "-", input=data)
     assert time.perf_counter() - began < 30
-    assert "20,000 added, 0 known, 10,000 relative" in told.stdout
-    assert told.stdout.count("is relative") == 100 and "and 9,900 more relative" in told.stdout
+    assert "20,000 added, 0 known, 10,000 relative" in result.stdout
+    assert result.stdout.count("is relative") == 100 and "and 9,900 more relative" in result.stdout
 
 
 def test_an_interval_is_kept_until_another_is_given(seeds: Command) -> None:
@@ -110,7 +110,7 @@ def test_an_interval_is_kept_until_another_is_given(seeds: Command) -> None:
         (("run", "rel.ttl"), "harvest seeds add"),
     ],
 )
-def test_what_cannot_be_done_is_told(seeds: Command, words: tuple[str, ...], reason: str) -> None:
+def test_what_cannot_be_done_is_reported(seeds: Command, words: tuple[str, ...], reason: str) -> None:
     """One line, and exit code 1."""
     result = seeds(*words)
     assert result.exit_code == 1 and reason in result.stderr

@@ -72,10 +72,10 @@ def test_the_answer_as_json(harvest: Command, provider: ProviderServer, describe
     assert isinstance(replayed, dict) and [item["new"] for item in replayed["results"]] == [False, False]
 
 
-def test_failures_are_told_with_exit_code_1(
+def test_failures_are_reported_with_exit_code_1(
     harvest: Command, provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of downloads and of handlers; brackets in them are no markup."""
+    """Failures of downloads and of handlers; brackets in them are no markup."""
     install(tmp_path / "site", monkeypatch, "bad", {"bad": "bad:f"}, "def f(version): raise ValueError('[no]')")
     good = provider.put("/a.ttl", TTL)
     result = harvest("archive", "track", f"{provider.url}/gone[1]", good, "--most", "1")
@@ -100,7 +100,7 @@ def test_a_package_that_cannot_be_loaded_is_a_warning(
     assert harvest("archive", "track", good, "--handler", "bad").exit_code == 1
 
 
-def test_wrong_use_is_told(harvest: Command) -> None:
+def test_wrong_use_is_reported(harvest: Command) -> None:
     """Nothing to track, no such handler, no such log."""
     assert harvest("archive", "track").exit_code == 2
     assert harvest("archive", "track", "http://x/", "--depth", "-1").exit_code == 2

@@ -47,8 +47,8 @@ def test_a_session(harvest: Command, update: Path) -> None:
 
 def test_the_answer_as_json(harvest: Command, update: Path) -> None:
     """The keys are those of the answer over HTTP."""
-    (told,) = json.loads(harvest("update", str(update), "--json").stdout)["results"]
-    assert told == {
+    (answer,) = json.loads(harvest("update", str(update), "--json").stdout)["results"]
+    assert answer == {
         "provider": "notes",
         "graph": GRAPH,
         "outcome": "committed",
@@ -60,7 +60,7 @@ def test_the_answer_as_json(harvest: Command, update: Path) -> None:
     }
 
 
-def test_what_cannot_be_carried_out_is_told_in_one_line(harvest: Command, tmp_path: Path) -> None:
+def test_what_cannot_be_carried_out_is_printed_in_one_line(harvest: Command, tmp_path: Path) -> None:
     """Exit code 1, and nothing was changed."""
     (tmp_path / "bytes.ru").write_bytes(b"CLEAR \xff")
     (tmp_path / "unnamed.ru").write_text("INSERT DATA { <a> <b> <c> }")
@@ -74,7 +74,7 @@ def test_what_cannot_be_carried_out_is_told_in_one_line(harvest: Command, tmp_pa
         assert (done.exit_code, said in done.output) == (1, True), done.output
 
 
-def test_commands_tell_that_nothing_is_fetched(harvest: Command) -> None:
+def test_commands_say_that_nothing_is_fetched(harvest: Command) -> None:
     """Nobody waits for a harvest that never comes."""
     assert "nothing to fetch" in harvest("run", "notes").stdout
     assert harvest("run").exit_code == 0

@@ -49,8 +49,8 @@ def test_a_good_file_comes_out_canonical(tmp_path: Path) -> None:
     ],
     ids=["clean", "few bad", "many bad", "own threshold", "cut off", "no RDF"],
 )
-def test_the_exit_code_tells_the_outcome(stdin: bytes, words: tuple[str, ...], code: int, outcome: str) -> None:
-    """A shell script must be able to tell whether it may go on; what is good is written in any case."""
+def test_the_exit_code_is_that_of_the_outcome(stdin: bytes, words: tuple[str, ...], code: int, outcome: str) -> None:
+    """A shell script must know whether it may go on; what is good is written in any case."""
     done = wash("-", "--json", *words, stdin=stdin)
     assert done.returncode == code
     report = json.loads(done.stderr)
@@ -70,9 +70,9 @@ def test_problems_have_their_places(tmp_path: Path) -> None:
     (problem,) = parts["data/a.nt"]["problems"]
     assert (problem["kind"], problem["line"], problem["excerpt"]) == ("invalid-iri", 3, BAD.decode().rstrip())
     assert parts["read.me"]["counts"] == {"no-rdf": 1}
-    told = wash(str(path)).stderr.decode()
-    assert "dump.zip!/data/a.nt  N-Triples, utf-8, 2 statements, 1 invalid-iri" in told
-    assert "line 3, column 14: invalid-iri" in told
+    output = wash(str(path)).stderr.decode()
+    assert "dump.zip!/data/a.nt  N-Triples, utf-8, 2 statements, 1 invalid-iri" in output
+    assert "line 3, column 14: invalid-iri" in output
 
 
 def test_base_graph_and_media_type_can_be_given() -> None:
@@ -124,7 +124,7 @@ def test_filed_bytes_are_washed_by_their_hash(tmp_path: Path) -> None:
     assert b"no content with SHA-256" in gone.stderr
 
 
-def test_wrong_use_is_told_in_a_line() -> None:
+def test_wrong_use_is_reported_in_a_line() -> None:
     """A slip must not look like an empty document."""
     assert wash().returncode == 2
     missing = wash("/no/such/file.ttl")

@@ -125,7 +125,7 @@ def test_missing_debian_packages_are_named_at_the_end(tmp_path: Path, flags: tup
 
 
 def test_a_connection_elsewhere_is_stopped() -> None:
-    """A test that depends on the network would fail on another day, and tells others that it ran."""
+    """A test that depends on the network would fail on another day, and shows others that it ran."""
     with pytest.raises(RuntimeError, match="tests may only connect to loopback"):
         socket.create_connection(("192.0.2.1", 80), timeout=1)
 

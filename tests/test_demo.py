@@ -35,14 +35,14 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example.name for example in EXAMPLES])
-def test_every_example_has_something_to_tell(played: Settings, example: Example) -> None:
+def test_every_example_has_rows(played: Settings, example: Example) -> None:
     """An example without a row looks like a broken instance; unbound variables are no rows of interest either."""
     if "CONSTRUCT" in example.query:
         assert list(parse(b"".join(ask.answer(played, example.query, "nt")), RdfFormat.N_TRIPLES))
         return
-    told = json.loads(b"".join(ask.answer(played, example.query, "json")))
-    rows = told["results"]["bindings"]
-    assert {variable for row in rows for variable in row} == set(told["head"]["vars"])
+    answer = json.loads(b"".join(ask.answer(played, example.query, "json")))
+    rows = answer["results"]["bindings"]
+    assert {variable for row in rows for variable in row} == set(answer["head"]["vars"])
 
 
 def test_the_examples_are_where_the_instance_looks_for_them(played: Settings) -> None:

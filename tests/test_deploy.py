@@ -236,7 +236,7 @@ def run(deployed: Deployed, service: Service, *replaced: tuple[str, str]) -> Ser
 
 
 def test_the_command_of_the_one_container_harvests_and_answers(deployed: Deployed) -> None:
-    """With the settings of `config/`, the environment of image and service, and the volumes as folders."""
+    """The container has the settings of `config/`, the environment of image and service, and the volumes as folders."""
     harvested(run(deployed, services(ALONE)["harvest"]), deployed.provider)
     assert deployed.place("/scratch/reading").is_dir() and not deployed.place("/data/var/reading").exists()
     deployed.end()

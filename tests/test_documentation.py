@@ -1,4 +1,4 @@
-"""The documents tell everything a person can set, call, open or be told, and nothing that is not there."""
+"""The documents name every setting, command, address and error, and nothing that is not there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sparql.worker.limits import QueryLimits
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(ROOT.glob("docs/**/*.md"))]
-TOLD = "\n".join(path.read_text("utf-8") for path in DOCUMENTS if path.exists())
+DOCUMENTED = "\n".join(path.read_text("utf-8") for path in DOCUMENTS if path.exists())
 SHELL = {"|", "||", "&", "&&", ";", ">", ">>", "<"}
 BLOCK = re.compile(r"^```(?:bash|console|sh|shell|text)?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -83,29 +83,29 @@ COMMANDS = dict(_commands(main))
 
 
 @pytest.mark.parametrize("key", list(_settings(Settings)))
-def test_a_setting_is_told(key: str) -> None:
+def test_a_setting_is_documented(key: str) -> None:
     """A setting that nobody knows is a constant."""
-    assert f"`{key}`" in TOLD, f"no document names the setting `{key}`"
+    assert f"`{key}`" in DOCUMENTED, f"no document names the setting `{key}`"
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_a_command_and_its_options_are_told(words: str) -> None:
+def test_a_command_and_its_options_are_documented(words: str) -> None:
     """What the help text says to those who ask, the documents say to those who look for it."""
-    assert re.search(rf"\b{words}\b", TOLD), f"no document names the command {words}"
+    assert re.search(rf"\b{words}\b", DOCUMENTED), f"no document names the command {words}"
     options = [o for p in COMMANDS[words].params if isinstance(p, click.Option) for o in p.opts if o.startswith("--")]
-    assert [option for option in options if option not in TOLD] == []
+    assert [option for option in options if option not in DOCUMENTED] == []
 
 
 @pytest.mark.parametrize("address", list(_addresses()))
-def test_an_address_is_told(address: str) -> None:
+def test_an_address_is_documented(address: str) -> None:
     """People and programs open addresses that they read somewhere."""
-    assert f"`{address}`" in TOLD, f"no document names the address `{address}`"
+    assert f"`{address}`" in DOCUMENTED, f"no document names the address `{address}`"
 
 
 @pytest.mark.parametrize("name", list(_errors()))
-def test_an_error_is_told(name: str) -> None:
+def test_an_error_is_documented(name: str) -> None:
     """Who meets an error can read what it means and what to do."""
-    assert re.search(rf"\b{name}\b", TOLD), f"no document names the error {name}"
+    assert re.search(rf"\b{name}\b", DOCUMENTED), f"no document names the error {name}"
 
 
 @pytest.mark.parametrize("line", sorted(set(_sessions())))

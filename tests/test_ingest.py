@@ -92,7 +92,7 @@ def test_a_fileset_is_captured(ingest: Ingest, provider: ProviderServer) -> None
 
 
 def test_a_single_file_has_a_second_result(ingest: Ingest, provider: ProviderServer) -> None:
-    """Of the type `dataset-file`, with what is said of the file."""
+    """The second result is of the type `dataset-file`, with what is said of the file."""
     first, second = ingest(zenodo(provider, 7, {"a.csv": "1,2"}))
     assert (first["status"], first["ingest_strategy"]) == ("success-file", "web-file")
     assert second["request"]["ingest_type"] == "dataset-file"

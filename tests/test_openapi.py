@@ -51,7 +51,7 @@ def routes() -> set[str]:
 
 
 def closed(schema: Any) -> Any:
-    """A schema in which no object has a property that is not told."""
+    """A schema in which no object has a property that is not described."""
     if isinstance(schema, list):
         return [closed(item) for item in schema]
     if not isinstance(schema, dict):
@@ -112,16 +112,16 @@ def test_the_document_is_openapi_3_1() -> None:
     assert list(validator.iter_errors(wrong))
 
 
-def test_every_route_is_told_and_none_invented() -> None:
-    """A route that nobody is told of is not used, and one that is not there is asked for in vain."""
+def test_every_route_is_described_and_none_invented() -> None:
+    """A route that nobody knows is not used, and one that is not there is asked for in vain."""
     assert set(DOCUMENT["paths"]) == (routes() - FOR_PEOPLE) | ASGI
 
 
 def test_operations_are_named_apart_and_stand_on_the_page() -> None:
     """Generated clients have a function for each; a tag without a group would hide what has it."""
-    told = [operation for group in openapi.groups("http://127.0.0.1", {}) for operation in group.operations]
-    assert len({operation.id for operation in told}) == len(told)
-    assert len(told) == sum(method in item for item in DOCUMENT["paths"].values() for method in openapi.METHODS)
+    described = [operation for group in openapi.groups("http://127.0.0.1", {}) for operation in group.operations]
+    assert len({operation.id for operation in described}) == len(described)
+    assert len(described) == sum(method in item for item in DOCUMENT["paths"].values() for method in openapi.METHODS)
 
 
 def test_every_reference_leads_somewhere_and_every_component_is_used() -> None:
@@ -155,11 +155,11 @@ def test_every_example_is_what_it_is_an_example_of() -> None:
 
 @pytest.mark.sampled(16)
 @pytest.mark.parametrize("path", GETS)
-def test_an_address_answers_as_told_in_every_type(instance: Harvested, path: str) -> None:
-    """Statuses, media types and required headers; of JSON every field, and none that is not told."""
+def test_an_address_answers_as_described_in_every_type(instance: Harvested, path: str) -> None:
+    """Statuses, media types and required headers; of JSON every field, and none that is not described."""
     operations = [operation for group in openapi.groups("", {}) for operation in group.operations]
-    told = next(each for each in operations if (each.path, each.method) == (path, "GET")).definition
-    types = list(told["responses"].get("200", {}).get("content", {})) or ["*/*"]
+    definition = next(each for each in operations if (each.path, each.method) == (path, "GET")).definition
+    types = list(definition["responses"].get("200", {}).get("content", {})) or ["*/*"]
     if path in ("/sparql", "/exports/{file}", "/resourcesync/{name}/{document}"):
         types = types[:1]  # by the kind of query, and by the file
     if path == "/documents/{hash}":
@@ -168,7 +168,7 @@ def test_an_address_answers_as_told_in_every_type(instance: Harvested, path: str
         answer = ask(instance, path, Accept=media_type)
         status = "200" if media_type != "*/*" else "303"
         assert str(answer.status_code) == status, (media_type, answer.text)
-        response = told["responses"][status]
+        response = definition["responses"][status]
         missing = [name for name, header in response["headers"].items() if header.get("required")]
         assert all(name in answer.headers for name in missing)
         if media_type == "*/*":
@@ -179,7 +179,7 @@ def test_an_address_answers_as_told_in_every_type(instance: Harvested, path: str
             assert problems(answer.json(), schema) == []
 
 
-def test_the_records_of_seeds_entries_and_clean_documents_are_as_told(instance: Harvested) -> None:
+def test_the_records_of_seeds_entries_and_clean_documents_are_as_described(instance: Harvested) -> None:
     """One address, four kinds of record."""
     record = {"$ref": "#/components/schemas/Record"}
     seed = requests.get(f"{instance.url}/documents/{instance.seed}.json", timeout=240).json()
@@ -226,7 +226,7 @@ def test_the_instance_serves_the_document_with_its_own_address(instance: Harvest
 
 
 def test_every_line_of_the_api_page_runs(instance: Harvested) -> None:
-    """With examples of what this instance has."""
+    """The examples on the page are of what this instance has."""
     require("curl")
     page = requests.get(f"{instance.url}/api", headers={"Accept": "text/html"}, timeout=240).text
     lines = [html.unescape(line) for line in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)]

@@ -12,7 +12,7 @@ from harvest.cli import output as show
 from harvest.service.order_run import run
 from harvest.service.orders import carry_out
 from tests.pipeline.conftest import TemporaryInstance
-from tests.pipeline.test_findings import START, day, describe, of, told
+from tests.pipeline.test_findings import START, day, describe, of, report_of
 from tests.pipeline.test_semantics import A1, A2, B1, ttl
 from tests.provider import VOID, ProviderServer, dataset, serving
 
@@ -49,8 +49,8 @@ def printed(instance: TemporaryInstance, capsys: pytest.CaptureFixture[str], *na
 def test_each_dataset_has_the_figures_of_its_own_run(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Two were harvested, and the figures of the last one stood beside both."""
     describe(provider, ("a", day(1), "/a.ttl"), ("b", day(2), "/b.ttl"))
-    told = [(each["dataset"][-2:], each["version"], each["added"], each["removed"]) for each in answers(instance)]
-    assert told == [("#a", 1, 1, 0), ("#b", 2, 2, 1)]
+    figures = [(each["dataset"][-2:], each["version"], each["added"], each["removed"]) for each in answers(instance)]
+    assert figures == [("#a", 1, 1, 0), ("#b", 2, 2, 1)]
 
 
 def test_nothing_new_says_why(
@@ -71,7 +71,7 @@ def test_nothing_new_says_why(
     assert "p  nothing new" in out and "is older than" in out and "modified-older" in out
 
 
-def test_a_registry_entry_that_moved_with_the_same_date_is_told(
+def test_a_registry_entry_that_moved_with_the_same_date_is_reported(
     instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
     """Nothing is harvested from the new address until its date is newer, and that is no secret."""
@@ -122,7 +122,7 @@ def test_what_is_held_waits_for_somebody(instance: TemporaryInstance, provider: 
 def test_a_dump_that_is_none_is_refused_with_the_reason_that_check_gives(
     instance: TemporaryInstance, provider: ProviderServer, dump: str, why: str
 ) -> None:
-    """Not only that there is no dataset."""
+    """The answer says more than that there is no dataset."""
     describe(provider, ("a", day(1), dump))
     [answer] = answers(instance)
     assert answer["outcome"] == "failed"
@@ -158,11 +158,11 @@ def test_an_undated_dump_that_is_gone_says_when_it_is_asked_for_again(
     page = provider.pages.pop("/a.ttl")
     instance.clock.forward(days=2)
     answers(instance)
-    its = of(told(instance), "a")
+    its = of(report_of(instance), "a")
     assert (its.state, its.committed) == ("failing", START)
     assert its.next_try is not None
     assert "its dumps are asked for again at 2026-01-03" in its.reason
     provider.pages["/a.ttl"] = page
     instance.clock.forward(days=2)
     answers(instance)
-    assert told(instance).state == "idle"
+    assert report_of(instance).state == "idle"

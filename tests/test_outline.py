@@ -113,7 +113,7 @@ def test_what_the_registry_alone_knows_is_listed(tmp_path: Path) -> None:
     assert [(each.name, each.state) for each in listed] == [("a", "idle"), ("b", "disabled"), ("c", "idle")]
 
 
-def test_trouble_is_told_with_since_when_and_how_often(tmp_path: Path) -> None:
+def test_trouble_is_shown_with_since_when_and_how_often(tmp_path: Path) -> None:
     """From the first failure after the last good run, not from the last one."""
     made = ledger(tmp_path, "a")
     failed(made)

@@ -96,9 +96,9 @@ def test_the_wheel_has_the_licence_and_the_command(built: Path) -> None:
     """Whoever installs it gets `harvest`, and what they may do with it."""
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        told = {name.split(".dist-info/")[1]: name for name in archive.namelist() if ".dist-info/" in name}
-        assert "harvest = harvest.cli.entry:main" in archive.read(told["entry_points.txt"]).decode()
-        assert archive.read(told["licenses/LICENSE"]).lstrip().startswith(b"Apache License")
+        metadata = {name.split(".dist-info/")[1]: name for name in archive.namelist() if ".dist-info/" in name}
+        assert "harvest = harvest.cli.entry:main" in archive.read(metadata["entry_points.txt"]).decode()
+        assert archive.read(metadata["licenses/LICENSE"]).lstrip().startswith(b"Apache License")
 
 
 def test_the_sdist_holds_the_sources_and_no_data(source: Path, built: Path) -> None:
@@ -246,7 +246,7 @@ def test_the_editor_is_fetched_once(source: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["yasgui.min.js", "licences.txt", "made.json"])
 def test_a_damaged_editor_is_made_again(source: Path, tmp_path: Path, name: str) -> None:
-    """And when that cannot be, the build ends with what to do, and leaves what is there."""
+    """When the editor cannot be made again, the build ends with what to do, and leaves what is there."""
     made = _hook(source, tmp_path) / "sparql" / "web" / "static" / "yasgui"
     (made / name).write_text("half", "utf-8")
     done = _made_by_hook(tmp_path)

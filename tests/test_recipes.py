@@ -94,7 +94,7 @@ def test_every_day_only_what_changed_is_taken(instance: Harvested, lines: dict[s
 
 
 def test_python_takes_what_changed_and_loads_it(instance: Harvested, lines: dict[str, str], tmp_path: Path) -> None:
-    """With the standard library, pyoxigraph and rdflib."""
+    """The recipes use the standard library, pyoxigraph and rdflib."""
     file = tmp_path / "p.nq.gz"
     python(lines["python"], tmp_path)
     assert file.read_bytes() == exported(instance)
@@ -136,7 +136,7 @@ def test_the_lines_for_r_are_balanced_and_name_what_is_there(instance: Harvested
     assert answer.text.startswith("class,entities\r\n")
 
 
-def test_the_page_tells_of_each_file_and_of_the_one_that_is_asked_for(instance: Harvested) -> None:
+def test_the_page_shows_each_file_and_of_the_one_that_is_asked_for(instance: Harvested) -> None:
     """Size, date and digest; without a choice the lines are for everything."""
     text = requests.get(f"{instance.url}/exports/", headers=HTML, timeout=240).text
     for file in requests.get(f"{instance.url}/exports/", timeout=240).json():

@@ -1,4 +1,4 @@
-"""The registry is read whole, and what is wrong with it is told with its place."""
+"""The registry is read whole, and what is wrong with it is reported with its place."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def provider(file: Path, keys: str) -> Provider:
     return load_registry(file).providers[0]
 
 
-def told(file: Path, text: str | bytes) -> list[str]:
-    """What is told of a registry, each as `line:column: message`."""
+def findings_of(file: Path, text: str | bytes) -> list[str]:
+    """The findings of a registry's check, each as `line:column: message`."""
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     return [located(finding).removeprefix(f"{file}:") for finding in check_registry(file)[1]]
 
@@ -187,16 +187,16 @@ def test_every_form_of_interval_is_read(file: Path, written: str, seconds: float
         (b"# caf\xe9\n", "1:6: is not UTF-8: byte 0xe9; save it as UTF-8"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(file: Path, text: str | bytes, message: str) -> None:
+def test_what_is_wrong_is_reported_with_its_place(file: Path, text: str | bytes, message: str) -> None:
     """A pull request is mended from the message alone."""
-    assert any(message in each for each in told(file, text))
+    assert any(message in each for each in findings_of(file, text))
     assert check_registry(file)[0] is None
 
 
-def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_file(file: Path) -> None:
-    """One look at the check of a pull request tells all there is to mend."""
+def test_all_that_is_wrong_is_reported_at_once_in_the_order_of_the_file(file: Path) -> None:
+    """One look at the check of a pull request shows all there is to mend."""
     text = "b: {void: x}\na:\n  modified: soon\n  voit: x\na_: {dump: http://h/}\n"
-    assert [each.split(": ")[0] for each in told(file, text)] == ["1:11", "2:1", "3:13", "4:3", "5:1"]
+    assert [each.split(": ")[0] for each in findings_of(file, text)] == ["1:11", "2:1", "3:13", "4:3", "5:1"]
     with pytest.raises(RegistryError) as caught:
         load_registry(file)
     assert caught.value.message.count("\n") == 4
@@ -206,14 +206,14 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_file(file: Path) 
 def test_two_providers_at_one_address_are_odd_but_not_wrong(file: Path) -> None:
     """They may be a slip, or one description harvested in two ways."""
     text = "a: {void: http://h/}\nb: {void: http://h/}\n"
-    assert told(file, text) == ["2:1: 'b' has the same address as 'a' on line 1"]
+    assert findings_of(file, text) == ["2:1: 'b' has the same address as 'a' on line 1"]
     assert len(load_registry(file).providers) == 2
 
 
 @pytest.mark.parametrize("text", ["", "# nobody yet\n", "---\n", "{}\n", "\ufeff"])
 def test_an_empty_registry_is_one_without_providers(file: Path, text: str) -> None:
     """A new instance starts so."""
-    assert told(file, text) == []
+    assert findings_of(file, text) == []
     assert load_registry(file).providers == ()
 
 
@@ -223,7 +223,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read(file: Path) -> None:
     assert load_registry(file).providers[0].modified == datetime(2015, 10, 1, tzinfo=UTC)
 
 
-def test_a_missing_registry_is_told(tmp_path: Path) -> None:
+def test_a_missing_registry_is_reported(tmp_path: Path) -> None:
     """An instance without its registry must say so, not harvest nothing."""
     with pytest.raises(RegistryError, match="cannot be read: No such file"):
         load_registry(tmp_path / "registry.yaml")
@@ -282,7 +282,7 @@ def test_updates_are_true_or_not_there(file: Path, written: str) -> None:
         load_registry(file)
 
 
-def test_keys_that_say_nothing_of_a_graph_of_updates_are_told(file: Path) -> None:
+def test_keys_that_say_nothing_of_a_graph_of_updates_are_reported(file: Path) -> None:
     """Somebody who writes `interval` expects something to happen."""
     file.write_text("a:\n  updates: true\n  modified: 2015-01-01\n  interval: 1d\n  removals: keep\n  limits:\n")
     registry, findings = check_registry(file)
@@ -338,7 +338,7 @@ def test_the_schema_accepts_the_shipped_registry_and_knows_every_key() -> None:
 )
 def test_the_schema_and_the_check_agree(file: Path, text: str) -> None:
     """What an editor accepts must not fail in the pull request, nor the other way round."""
-    told(file, text)
+    findings_of(file, text)
     assert _schema().is_valid(as_json(text)) == (check_registry(file)[0] is not None)
 
 

@@ -126,7 +126,7 @@ def test_a_broken_edit_keeps_the_last_good_registry_and_says_so(path: Path, brok
 
 
 def test_a_mended_edit_clears_the_problem(path: Path) -> None:
-    """And counts, like any other."""
+    """The mended edit counts, like any other."""
     roster = Roster(path)
     edit(path, "a: [")
     roster.refresh()
@@ -187,7 +187,7 @@ def test_an_edit_elsewhere_in_the_file_is_kept_and_seen(path: Path) -> None:
 
 
 def test_a_mistake_elsewhere_in_the_file_does_not_stop_the_date(path: Path) -> None:
-    """It is valid YAML, so the date can be written; the mistake is told by the refresh, and the last good one stays."""
+    """It is valid YAML, so the date can be written; the refresh reports the mistake and keeps the last good one."""
     roster = Roster(path)
     edit(path, GOOD + "c:\n  vod: http://example.org/c\n")
     roster.refresh()
@@ -201,7 +201,7 @@ def test_a_mistake_elsewhere_in_the_file_does_not_stop_the_date(path: Path) -> N
     assert roster.problem is not None
 
 
-def test_a_registry_that_cannot_be_written_is_told(path: Path) -> None:
+def test_a_registry_that_cannot_be_written_is_reported(path: Path) -> None:
     """It may be mounted read-only from a repository; the date in memory stays as it is in the file."""
     path.parent.chmod(0o555)
     try:

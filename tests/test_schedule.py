@@ -168,7 +168,7 @@ def waiting(harvester: Harvester) -> list[tuple[object, str]]:
 def test_an_edited_registry_takes_effect_at_the_next_tick(
     instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
-    """A provider added while the platform runs is harvested; a broken edit changes nothing but is told."""
+    """A provider added while the platform runs is harvested; a broken edit changes nothing but is reported."""
     instance.register("{}\n")
     release(provider, 1, A1)
     with scheduled(instance) as (harvester, _):
@@ -176,7 +176,7 @@ def test_an_edited_registry_takes_effect_at_the_next_tick(
         until(lambda: versions(harvester) == 1, "the new provider's version")
         until(lambda: "modified" in instance.settings.registry.read_text(), "the date that is written back")
         instance.register(f"p:\n  viod: {provider.url}/void.ttl\n")
-        until(lambda: harvester.instance.roster.problem is not None, "the problem told")
+        until(lambda: harvester.instance.roster.problem is not None, "the problem of the registry")
         release(provider, 2, A2)
         until(lambda: versions(harvester) == 2, "the harvest by the last good registry")
         assert "void" in str(harvester.instance.roster.problem)
@@ -214,7 +214,7 @@ def failed_looks(harvester: Harvester) -> int:
 def test_a_failed_look_is_tried_again_after_a_minute(
     instance: TemporaryInstance, provider: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not at the next tick, which may be a day away; the page says the same."""
+    """The look is not left to the next tick, which may be a day away; the page says the same."""
     register(instance, provider)
     provider.put("/void.ttl", "broken <")
     with seldom(instance, monkeypatch) as (harvester, _):
@@ -223,8 +223,8 @@ def test_a_failed_look_is_tried_again_after_a_minute(
         time.sleep(0.2)
         assert len(provider.asked("/void.ttl")) == 1
         registered = harvester.instance.roster.get("p")
-        told = provider_report(harvester.instance.ledger, instance.settings, "p", registered, instance.clock())
-        assert told is not None and told.next_check == datetime(2026, 1, 1, 0, 1, tzinfo=UTC)
+        report = provider_report(harvester.instance.ledger, instance.settings, "p", registered, instance.clock())
+        assert report is not None and report.next_check == datetime(2026, 1, 1, 0, 1, tzinfo=UTC)
         instance.clock.forward(minutes=1)
         until(lambda: versions(harvester) == 1, "the harvest")
 
@@ -468,7 +468,7 @@ def test_servers_that_drip_hold_up_no_other(instance: TemporaryInstance, provide
             assert {run.steps[-1].name for found in runs for run in found} == {"fetch"}
 
 
-def test_a_host_that_drips_is_told_and_its_neighbours_are_harvested(
+def test_a_host_that_drips_is_reported_and_its_neighbours_are_harvested(
     instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
     """`harvest run` ends by itself: what is too slow is given up, and says which setting would wait for it."""

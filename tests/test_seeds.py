@@ -190,7 +190,7 @@ def test_what_comes_of_a_seed_is_named_by_its_parent() -> None:
      ("<http://x/>", "'<'"), ('"x"', "'\"'")],
 )  # fmt: skip
 def test_a_text_that_is_no_uri_is_refused(text: str, reason: str) -> None:
-    """With what is wrong with it: a list of a million lines is not looked through by eye."""
+    """The refusal says what is wrong with the text: a list of a million lines is not looked through by eye."""
     found = unusable(text)
     assert found is not None and reason in found
     assert unusable("http://é.example/[a]?b=c#d") is None

@@ -200,7 +200,7 @@ def test_an_unknown_key_is_named_with_the_nearest_and_its_place(file: Path) -> N
     assert (error.url, error.line, error.column) == (str(file), 3, 3)
 
 
-def test_all_that_is_wrong_is_told_at_once(file: Path) -> None:
+def test_all_that_is_wrong_is_reported_at_once(file: Path) -> None:
     """Mending one mistake after the other takes a restart each."""
     error = refused(file, "basurl: x\nguard: {share: 2}\nbind: nowhere\n", HARVEST_STORE="virtuoso")
     assert [line.split(": ", 1)[0] for line in error.message.splitlines()] == [
@@ -279,7 +279,7 @@ def test_what_is_wrong_has_its_place(file: Path, text: str | bytes, line: int, c
     "token", ["short", "fifteen-letters", "sixteen letters!", "sixteen-letters\u00e4", "12345678901"]
 )
 def test_an_operator_token_that_guards_nothing_is_refused_without_being_shown(file: Path, token: str) -> None:
-    """What is told of settings ends in logs; digits without quotes are no text in YAML."""
+    """What is reported of settings ends in logs; digits without quotes are no text in YAML."""
     quote = "" if token.isdigit() else '"'
     error = refused(file, f"query:\n  operator_token: {quote}{token}{quote}\n")
     assert ":2:19: query.operator_token must" in error.message
@@ -311,7 +311,7 @@ def test_an_address_of_copies_that_are_nowhere_is_refused(file: Path) -> None:
     assert (both.exports_url, both.exports_storage) == ("https://cdn.example/harvest", "s3://bucket/x")
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     """Defaults in its place would start another instance than was meant."""
     with pytest.raises(SettingsError, match="cannot be read: No such file"):
         load_settings(tmp_path / "none.yaml", {})

@@ -1,4 +1,4 @@
-"""What people and programs are told of a provider, from the ledger and the registry alone."""
+"""The report on a provider for people and programs, from the ledger and the registry alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def made(tmp_path: Path) -> Ledger:
     return ledger(tmp_path, "a")
 
 
-def told(made: Ledger, provider: Provider | None = PROVIDER, minutes: float = 0) -> dict[str, Any]:
+def reported(made: Ledger, provider: Provider | None = PROVIDER, minutes: float = 0) -> dict[str, Any]:
     report = provider_report(made, SETTINGS, "a", provider, later(minutes))
     assert report is not None
     found: dict[str, Any] = json.loads(json.dumps(to_json(report)))
@@ -60,7 +60,7 @@ def commit(made: Ledger) -> None:
     made.commit_version(first, replace(found, captures=(capture(),)), later(1))
 
 
-def test_a_provider_that_is_only_registered_is_told(made: Ledger) -> None:
+def test_a_provider_that_is_only_registered_is_reported(made: Ledger) -> None:
     """Before its first look it is idle and has nothing."""
     other = replace(PROVIDER, name="z")
     found = provider_report(made, SETTINGS, "z", other, NOW)
@@ -72,10 +72,10 @@ def test_a_provider_that_is_only_registered_is_told(made: Ledger) -> None:
     assert provider_report(made, SETTINGS, "nobody", None, NOW) is None
 
 
-def test_a_committed_provider_is_told_with_its_figures(made: Ledger) -> None:
+def test_a_committed_provider_is_reported_with_its_figures(made: Ledger) -> None:
     """What it holds, from when, of which datasets."""
     commit(made)
-    found = told(made)
+    found = reported(made)
     assert (found["graph"], found["state"], found["version"], found["triples"]) == (GRAPH, "idle", 1, 1234)
     assert found["modified"] == "2026-11-20T12:00:00.123456Z"
     last = found["last_run"]
@@ -86,7 +86,7 @@ def test_a_committed_provider_is_told_with_its_figures(made: Ledger) -> None:
     assert (dataset["modified"], dataset["committed"]) == ("2026-11-20T12:00:00.123456Z", "2026-11-20T12:01:00.123456Z")
 
 
-def test_a_run_is_told_with_all_that_is_known(made: Ledger) -> None:
+def test_a_run_is_reported_with_all_that_is_known(made: Ledger) -> None:
     """The keys of DESIGN's `last_run`, and what pages show beside."""
     id = run(made, Outcome.FAILED, FATAL)
     found = made.run(id)
@@ -119,7 +119,7 @@ def test_a_run_is_told_with_all_that_is_known(made: Ledger) -> None:
     }
 
 
-def test_a_version_is_told_with_its_figures() -> None:
+def test_a_version_is_reported_with_its_figures() -> None:
     """The digest names what an export of it holds."""
     assert to_json(version_report(version(4, 7))) == {
         "n": 4,
@@ -137,16 +137,16 @@ def test_a_version_is_told_with_its_figures() -> None:
 
 def test_the_state_is_what_the_provider_is_doing(made: Ledger) -> None:
     """Through a life: idle, harvesting, failing, held, approved, idle."""
-    assert told(made)["state"] == "idle"
+    assert reported(made)["state"] == "idle"
     open_run = made.start_run("a", NOW, announced(made))
-    assert told(made)["state"] == "harvesting"
+    assert reported(made)["state"] == "harvesting"
     made.end_run(open_run, Outcome.FAILED, NOW, RunFacts(findings=(FATAL,)))
-    assert told(made)["state"] == "failing"
+    assert reported(made)["state"] == "failing"
     run(made, Outcome.HELD, replace(FATAL, kind="held"))
-    assert told(made)["state"] == "held"
+    assert reported(made)["state"] == "held"
     made.announcements.approve("a")
     commit(made)
-    assert told(made)["state"] == "idle"
+    assert reported(made)["state"] == "idle"
 
 
 @pytest.mark.parametrize(
@@ -159,49 +159,49 @@ def test_the_state_is_what_the_provider_is_doing(made: Ledger) -> None:
         (Outcome.COMMITTED, (ODD,), "idle"),
     ],
 )
-def test_the_last_run_tells_whether_it_is_failing(
+def test_the_last_run_decides_whether_it_is_failing(
     made: Ledger, outcome: Outcome, findings: tuple[Finding, ...], state: str
 ) -> None:
-    """What is merely odd is told and fails nothing."""
+    """What is merely odd is reported and fails nothing."""
     run(made, Outcome.FAILED, FATAL)
     run(made, outcome, *findings)
-    found = told(made)
+    found = reported(made)
     assert found["state"] == state
     assert [finding["kind"] for finding in found["findings"]] == [finding.kind for finding in findings]
 
 
 def test_a_description_that_cannot_be_read_is_failing(made: Ledger) -> None:
-    """Though the last harvest went well; once it is read again, all is well."""
+    """The provider fails though its last harvest went well; once the description is read again, all is well."""
     commit(made)
     made.undescribed("a", (replace(FATAL, kind="status"), ODD), NOW, later(5))
-    found = told(made)
+    found = reported(made)
     assert found["state"] == "failing"
     assert [finding["kind"] for finding in found["findings"]] == ["status", "odd"]
     made.described.file("a", Described(PROVIDER.url, "e" * 64, Validators(), (ODD,)), NOW)
-    found = told(made)
+    found = reported(made)
     assert (found["state"], [finding["kind"] for finding in found["findings"]]) == ("idle", ["odd"])
 
 
-def test_a_finding_of_description_and_run_is_told_once(made: Ledger) -> None:
+def test_a_finding_of_description_and_run_is_reported_once(made: Ledger) -> None:
     """The same words twice make people look for a difference."""
     made.described.file("a", Described(PROVIDER.url, "e" * 64, Validators(), (ODD,)), NOW)
     run(made, Outcome.UNCHANGED, ODD, FATAL)
-    assert [finding["kind"] for finding in told(made)["findings"]] == ["wash", "odd"]
+    assert [finding["kind"] for finding in reported(made)["findings"]] == ["wash", "odd"]
 
 
 def test_a_provider_that_is_switched_off_is_disabled(made: Ledger) -> None:
     """Whatever its last run was; it is not looked at any more."""
     run(made, Outcome.FAILED, FATAL)
     made.set_meta(SCHEDULE, Schedule(NOW, 60).dump())
-    found = told(made, replace(PROVIDER, enabled=False))
+    found = reported(made, replace(PROVIDER, enabled=False))
     assert (found["state"], found["next_check"]) == ("disabled", None)
 
 
-def test_a_provider_that_left_the_registry_is_told_with_what_to_do(made: Ledger) -> None:
+def test_a_provider_that_left_the_registry_is_reported_with_what_to_do(made: Ledger) -> None:
     """Its graph stays until somebody removes it."""
     commit(made)
     made.described.file("a", Described("http://example.org/old.ttl", "e" * 64, Validators(), ()), NOW)
-    found = told(made, None)
+    found = reported(made, None)
     assert (found["state"], found["next_check"], found["source"]) == ("disabled", None, None)
     assert (found["url"], found["version"], found["triples"]) == ("http://example.org/old.ttl", 1, 1234)
     [finding] = found["findings"]
@@ -209,24 +209,24 @@ def test_a_provider_that_left_the_registry_is_told_with_what_to_do(made: Ledger)
     assert "`harvest forget a` removes its graph" in finding["message"]
 
 
-def test_a_registry_that_claims_a_harvest_that_never_was_is_told(made: Ledger) -> None:
+def test_a_registry_that_claims_a_harvest_that_never_was_is_reported(made: Ledger) -> None:
     """A registry copied from another instance has dates, and nothing would ever be harvested, silently."""
     claimed = replace(PROVIDER, modified=datetime(2020, 5, 4, tzinfo=UTC))
-    [finding] = told(made, claimed)["findings"]
+    [finding] = reported(made, claimed)["findings"]
     assert finding["kind"] == "never-harvested"
     assert "the registry says that 2020-05-04 is harvested" in finding["message"]
     commit(made)
-    assert told(made, claimed)["findings"] == []
+    assert reported(made, claimed)["findings"] == []
 
 
-def test_the_registry_tells_how_a_provider_is_harvested(made: Ledger) -> None:
-    """Not the ledger, which may be of an older entry."""
+def test_the_registry_says_how_a_provider_is_harvested(made: Ledger) -> None:
+    """The ledger may be of an older entry."""
     other = replace(PROVIDER, source=Source.DUMP, url="http://example.org/a.nt", removals=Removals.MIRROR)
-    found = told(made, other)
+    found = reported(made, other)
     assert (found["source"], found["url"], found["removals"]) == ("dump", "http://example.org/a.nt", "mirror")
 
 
-def test_all_providers_are_told_by_name(made: Ledger) -> None:
+def test_all_providers_are_reported_by_name(made: Ledger) -> None:
     """Those of the registry, and those that the ledger remembers."""
     made.enrol("z", "http://example.org/graph/z")
     registered = {"m": replace(PROVIDER, name="m"), "a": PROVIDER}
@@ -234,12 +234,12 @@ def test_all_providers_are_told_by_name(made: Ledger) -> None:
     assert [(item.name, item.state) for item in found] == [("a", "idle"), ("m", "idle"), ("z", "disabled")]
 
 
-def test_telling_writes_nothing(made: Ledger, tmp_path: Path) -> None:
+def test_reporting_writes_nothing(made: Ledger, tmp_path: Path) -> None:
     """Pages are shown from a reader's connection."""
     run(made, Outcome.HELD, FATAL)
     made.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix != ".sqlite-shm"}
-    told(made)
+    reported(made)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix != ".sqlite-shm"} == before
 
 
@@ -262,16 +262,16 @@ def test_the_next_look_is_at_a_tick_of_the_schedule() -> None:
 
 def test_the_next_check_waits_for_a_description_that_failed(made: Ledger) -> None:
     """It is looked at again at the time that was set for it, whenever the next tick is."""
-    assert told(made)["next_check"] is None
+    assert reported(made)["next_check"] is None
     made.set_meta(SCHEDULE, Schedule(NOW, 60).dump())
-    assert told(made, minutes=1)["next_check"] == later(3).isoformat().replace("+00:00", "Z")
+    assert reported(made, minutes=1)["next_check"] == later(3).isoformat().replace("+00:00", "Z")
     made.undescribed("a", (FATAL,), NOW, later(7))
-    assert told(made, minutes=1)["next_check"] == later(7).isoformat().replace("+00:00", "Z")
-    assert told(made, minutes=10)["next_check"] == later(10).isoformat().replace("+00:00", "Z")
+    assert reported(made, minutes=1)["next_check"] == later(7).isoformat().replace("+00:00", "Z")
+    assert reported(made, minutes=10)["next_check"] == later(10).isoformat().replace("+00:00", "Z")
 
 
-def test_a_partial_dataset_is_told_as_such(made: Ledger) -> None:
+def test_a_partial_dataset_is_reported_as_such(made: Ledger) -> None:
     """Aggregators need to know that its dump is not the whole."""
     found = announced(made, "a", dataset(coverage=Coverage.PARTIAL, modified=NOW - timedelta(days=1)))
     made.unchanged(found, made.start_run("a", NOW, found), NOW)
-    assert told(made)["datasets"][0]["coverage"] == "partial"
+    assert reported(made)["datasets"][0]["coverage"] == "partial"

@@ -48,7 +48,7 @@ def _found(root: Path, name: str, text: str) -> list[str]:
 
 @pytest.mark.parametrize(("name", "text", "said"), BREACHES, ids=[said for _, _, said in BREACHES])
 def test_a_breach_is_found_and_named(tmp_path: Path, name: str, text: str, said: str) -> None:
-    """Whoever broke a rule is told the file, the line and the rule."""
+    """Whoever broke a rule reads the file, the line and the rule."""
     found = _found(tmp_path, name, text)
     assert len(found) == 1
     assert found[0].startswith(f"{name}:") and said in found[0]

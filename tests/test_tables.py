@@ -33,7 +33,7 @@ def test_figures_are_whole_and_words_give_way(rows: list[tuple[str, int, bool]])
     """What is cut off a figure makes it another one."""
     columns = [Column("name"), Column("triples", Kind.FIGURE), Column("at", Kind.TIME), Column("next", Kind.TIME, True)]
     time = "2026-03-01 10:00:09"
-    cells = [(name.strip() or "-", f"{n:,}", time if told else "-", time) for name, n, told in rows]
+    cells = [(name.strip() or "-", f"{n:,}", time if known else "-", time) for name, n, known in rows]
     for width in (40, 50, 80):
         lines = printed(width, table(columns, cells, width))
         text = "\n".join(lines)
@@ -45,7 +45,7 @@ def test_figures_are_whole_and_words_give_way(rows: list[tuple[str, int, bool]])
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_what_commands_print_fits(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With more triples, versions and longer names than most instances have."""
+    """The tables here have more triples, versions and longer names than those of most instances."""
     out = io.StringIO()
     monkeypatch.setattr(show, "OUT", Console(file=out, width=width))
     figures = {"state": "harvesting", "version": 12345, "triples": LARGE, "last_run": RUN}

@@ -34,7 +34,7 @@ def instance(tmp_path: Path) -> Iterator[TemporaryInstance]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """Of an instance that nobody runs."""
+    """The settings of an instance that nobody runs."""
     return Settings(data_dir=tmp_path, query=QuerySettings(update_timeout_s=0.1))
 
 
@@ -58,7 +58,7 @@ def served(inbox: Inbox) -> Iterator[None]:
 
 
 def test_an_update_that_nobody_takes_is_withdrawn(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its sender is told that nothing was changed, so nothing may do it later."""
+    """The answer to the sender says that nothing was changed, so nothing may do it later."""
     monkeypatch.setattr(updates, "TAKEN_S", 0.2)
     with pytest.raises(UpdateNotTaken, match=r"nothing was changed") as caught:
         Updates(settings)("CLEAR ALL")
@@ -66,7 +66,7 @@ def test_an_update_that_nobody_takes_is_withdrawn(settings: Settings, monkeypatc
     assert Ledger(Database(settings.layout.ledger)).requests.take(now_utc()) is None
 
 
-def test_an_update_that_goes_on_is_told_to_go_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_update_that_goes_on_is_answered_with_that(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sent again, it might be done twice; so it is no error that asks for that."""
     monkeypatch.setattr(updates, "SPARE_S", 0.5)
     ledger = Ledger(Database(settings.layout.ledger))
@@ -127,7 +127,7 @@ def test_a_fault_of_ours_is_an_answer_too(instance: TemporaryInstance) -> None:
         Updates(instance.settings)("CLEAR ALL")
 
 
-def test_an_update_that_a_crash_broke_off_is_told_as_unknown(instance: TemporaryInstance) -> None:
+def test_an_update_that_a_crash_broke_off_is_answered_as_unknown(instance: TemporaryInstance) -> None:
     """The next start answers it, and does not do it again."""
     ledger = instance.harvester.instance.ledger
     id = ledger.requests.ask(UPDATE, ["CLEAR ALL"], now_utc())

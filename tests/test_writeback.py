@@ -199,7 +199,7 @@ def test_a_full_disk_loses_nothing(file: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_missing_registry_is_an_error(file: Path) -> None:
-    """The harvest is in the ledger, and the operator is told that the file is not."""
+    """The harvest is in the ledger, and the error says that the date is not in the file."""
     with pytest.raises(StorageError, match="cannot be rewritten: No such file"):
         write_modified(file, "a", NEW, OLD)
 

@@ -78,7 +78,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
-def test_the_reason_is_told_and_no_stack_trace(
+def test_the_reason_is_printed_and_no_stack_trace(
     folder: Path, words: tuple[str, ...], wrong: Callable[[Path], None]
 ) -> None:
     """Whoever called the command has to mend it, and nobody can mend a stack trace."""
@@ -102,7 +102,7 @@ for words in {commands!r}:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to somebody else")
-def test_the_data_of_another_user_are_told_as_such(tmp_path: Path) -> None:
+def test_the_data_of_another_user_are_reported_as_such(tmp_path: Path) -> None:
     """Commands that read say that they may not, as those do that write."""
     instance = TemporaryInstance(tmp_path)
     instance.register("{}\n")
@@ -115,12 +115,12 @@ def test_the_data_of_another_user_are_told_as_such(tmp_path: Path) -> None:
             place.chmod(0o700 if place.is_dir() else 0o600)
     commands = [("status",), ("query", "SELECT * {}"), ("run",), ("verify",), ("history", "p"), ("seeds", "list")]
     script = FOREIGN.format(commands=commands, harvest=HARVEST)
-    told = python(script, instance.folder / "harvest.yaml").splitlines()
-    for line in told:
+    lines = python(script, instance.folder / "harvest.yaml").splitlines()
+    for line in lines:
         code, traceback, last = ast.literal_eval(line)
         assert (code, traceback) == (1, False), line
         assert last.startswith("harvest: "), line
-    assert len(told) == len(commands)
+    assert len(lines) == len(commands)
 
 
 def test_a_pipe_that_is_closed_ends_a_command_quietly(folder: Path) -> None:

@@ -35,7 +35,7 @@ AGAIN = Target(12, "faster")
 
 
 def run(ground: Ground) -> Iterator[Row]:
-    """Of each engine a row for the first load, where it takes whole graphs, and one for 1 % changed."""
+    """Two rows an engine: the first load, where the engine takes whole graphs, and 1 % changed."""
     for name in ENGINES:
         yield from _rows(ground, name)
 

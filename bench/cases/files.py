@@ -47,8 +47,8 @@ def run(ground: Ground) -> Iterator[Row]:
         series = interleaved({"ours": ours, "peer": theirs}, ground.scale.runs)
     if found["ours"] != found["theirs"]:
         raise Disagreement(f"we find {found['ours']} changes, the peer {found['theirs']}")
-    told = f"two files of {millions(ground.scale.triples)}, 1 % changed; `sort; sort; diff` as peer"
-    yield compared("comparing files", told, series["ours"], series["peer"], TARGET)
+    data = f"two files of {millions(ground.scale.triples)}, 1 % changed; `sort; sort; diff` as peer"
+    yield compared("comparing files", data, series["ours"], series["peer"], TARGET)
 
 
 def _changed(source: Path, target: Path) -> Path:

@@ -118,7 +118,7 @@ def _row(ground: Ground, duel: Duel, asked: tuple[str, str], load: tuple[int, in
     errors = sum(here.errors + there.errors for here, there in pairs)
     row.spoiled = errors > 0
     spent = [(after - then) for then, after in zip(spent, _processor(duel), strict=True)]
-    row.notes.append(_told(pairs, ratios, spent) + (f"; {errors} requests FAILED" if errors else ""))
+    row.notes.append(_note(pairs, ratios, spent) + (f"; {errors} requests FAILED" if errors else ""))
     if cached:
         row.notes[-1] += f"; {_hits(duel, query)} of 20 came from the cache"
     row.details["ratios"] = ratios
@@ -129,7 +129,7 @@ def _processor(duel: Duel) -> list[float]:
     return [processor_s(server.pid) for server in (duel.ours, duel.theirs)]
 
 
-def _told(pairs: list[tuple[Answered, Answered]], ratios: list[float], spent: list[float]) -> str:
+def _note(pairs: list[tuple[Answered, Answered]], ratios: list[float], spent: list[float]) -> str:
     """What else is known; processor time depends less than all else on what others do with the machine."""
     late = [f"{median(pair[i].p99_s for pair in pairs) * 1000:.1f}" for i in (0, 1)]
     work = [f"{spent[i] / sum(pair[i].requests for pair in pairs) * 1e6:.0f}" for i in (0, 1)]

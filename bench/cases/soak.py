@@ -31,7 +31,7 @@ def run(ground: Ground) -> Iterator[Row]:
     middle, end, after = (found[at] for at in ("middle", "end", "ticks"))
     data, half = f"{harvests} harvests", end["harvests"] - middle["harvests"]
     memory = Row("soak, memory", data, (end["memory"] - middle["memory"]) / MB, unit="MB", target=MEMORY)
-    memory.notes += [f"{at}: {_told(figures)}" for at, figures in found.items()]
+    memory.notes += [f"{at}: {_summary(figures)}" for at, figures in found.items()]
     memory.details |= {at: dict(figures) for at, figures in found.items()}
     yield memory
     yield Row("soak, descriptors", data, end["descriptors"] - middle["descriptors"], unit="", target=DESCRIPTORS)
@@ -46,7 +46,7 @@ def run(ground: Ground) -> Iterator[Row]:
     yield idle
 
 
-def _told(figures: Figures) -> str:
+def _summary(figures: Figures) -> str:
     sizes = ", ".join(f"{name} {figures[name] / MB:.1f} MB" for name in ("memory", "ledger", "store", "disk"))
     return f"{sizes}, {figures['files']} files, {figures['descriptors']} descriptors, {figures['threads']} threads"
 
@@ -59,7 +59,7 @@ def _soaked(room: Path, harvests: int, ticks: int, ground: Ground) -> dict[str, 
         for line in process.stdout:
             figures = json.loads(line)
             found[figures["at"]] = figures
-            ground.say(f"{figures['at']}: {_told(figures)}")
+            ground.say(f"{figures['at']}: {_summary(figures)}")
     if process.returncode != 0 or len(found) != 4:
         raise BenchError(f"the soak ended with {process.returncode} after {', '.join(found) or 'nothing'}")
     return found

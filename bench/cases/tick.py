@@ -77,7 +77,7 @@ def _row(ours: Instance, providers: int, runs: int) -> Row:
     finally:
         scheduler.stop()
     row = compared("tick", f"{providers} unchanged providers", series, None, TARGET)
-    row.notes.append(_told(written))
+    row.notes.append(_note(written))
     row.details["written"] = written
     row.spoiled = bool(written)
     return row
@@ -89,7 +89,7 @@ def _wait_for_notifications(instance: HarvestInstance) -> None:
         time.sleep(0.5)
 
 
-def _told(written: list[str]) -> str:
+def _note(written: list[str]) -> str:
     if not written:
         return "no file of the data directory, the exports or the registry changed its size or time"
     return f"{len(written)} files were written although nothing changed: {', '.join(written[:5])}"
@@ -100,6 +100,6 @@ def marks(places: Iterable[Path]) -> dict[Path, tuple[int, int]]:
     found: dict[Path, tuple[int, int]] = {}
     for place in places:
         for path in (place, *place.rglob("*")):
-            told = path.lstat()
-            found[path] = told.st_size, told.st_mtime_ns
+            status = path.lstat()
+            found[path] = status.st_size, status.st_mtime_ns
     return found

@@ -31,7 +31,7 @@ from harvest.wash.leaves import Terms
 from harvest.wash.unpacking.volume import Volume
 
 KINDS = (("2 % of them touch blank nodes", 0.05), ("30 % of them touch blank nodes", 0.8))
-"""What is told of a file, and the share of items with an address: three of the eight triples of those touch it."""
+"""The description of a file, and the share of items with an address: three of the eight triples of those touch it."""
 
 FORMATS = (("N-Triples", "nt"), ("Turtle", "ttl"), ("RDF/XML", "rdf"))
 AGAINST_THE_PIPE = Target(1.5, "slower")
@@ -53,12 +53,12 @@ class Kind:
 
     Attributes:
         path: Where it is.
-        told: What is told of it.
+        data: What the table calls it: format, size, and the share of its triples that touch blank nodes.
         target: What is to be reached.
     """
 
     path: Path
-    told: str
+    data: str
     target: Target | None
 
 
@@ -73,11 +73,11 @@ def run(ground: Ground) -> Iterator[Row]:
 
 def _kinds(ground: Ground) -> Iterator[Kind]:
     triples = ground.scale.triples
-    for told, share in KINDS:
+    for touched, share in KINDS:
         source = ground.source(Recipe(triples, blank_share=share))
         for name, extension in FORMATS:
             path = _converted(source, extension)
-            yield Kind(path, f"{name}, {millions(triples)}, {told}", AGAINST_THE_PIPE)
+            yield Kind(path, f"{name}, {millions(triples)}, {touched}", AGAINST_THE_PIPE)
             if path != source:
                 path.unlink()
 
@@ -111,8 +111,8 @@ def _row(ground: Ground, kind: Kind) -> Row:
 
     series = interleaved({"ours": ours, "peer": theirs}, ground.scale.runs)
     if counts["ours"] != counts["peer"]:
-        raise Disagreement(f"{kind.told}: we keep {counts['ours']} triples, the peer {counts['peer']}")
-    return compared("washing", kind.told, series["ours"], series["peer"], kind.target)
+        raise Disagreement(f"{kind.data}: we keep {counts['ours']} triples, the peer {counts['peer']}")
+    return compared("washing", kind.data, series["ours"], series["peer"], kind.target)
 
 
 def _washed(source: Path, target: Path) -> tuple[Sample, Washed]:
@@ -136,8 +136,8 @@ def _two(ground: Ground) -> Row:
 
     ground.say("washing two documents at once")
     series = interleaved({"ours": lambda: washed(2), "peer": lambda: washed(1)}, ground.scale.runs)
-    told = f"two documents of {millions(ground.scale.triples)} at once; one after the other as peer"
-    return compared("washing", told, series["ours"], series["peer"], BESIDE)
+    data = f"two documents of {millions(ground.scale.triples)} at once; one after the other as peer"
+    return compared("washing", data, series["ours"], series["peer"], BESIDE)
 
 
 def _small(ground: Ground) -> Row:

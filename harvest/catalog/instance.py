@@ -89,7 +89,7 @@ class InstanceCatalog:
         self._ledger = Ledger(Database(settings.layout.ledger, read_only=True))
         self._roster: Roster | None = None
         self._changes = ChangeFiles(settings.layout, self._ledger)
-        self._shelf = SeedCatalog(self._ledger, settings.base_url, clock)
+        self._seeds = SeedCatalog(self._ledger, settings.base_url, clock)
 
     def providers(self) -> list[ProviderReport]:
         """The reports of all providers, by name."""
@@ -266,15 +266,15 @@ class InstanceCatalog:
 
     def documents(self, state: str | None, page: int) -> SeedList:
         """A page of the seeds."""
-        return self._shelf.seeds(state, page)
+        return self._seeds.seeds(state, page)
 
     def document(self, hash: str, page: int) -> SeedPage | DocumentPage | None:
         """A seed or document, or None."""
-        return self._shelf.get(hash, page)
+        return self._seeds.get(hash, page)
 
     def document_turtle(self, hash: str) -> bytes | None:
         """A seed or document as Turtle, or None."""
-        return self._shelf.turtle(hash)
+        return self._seeds.turtle(hash)
 
     def _files(self, name: str) -> GraphFiles:
         return GraphFiles(self.settings.layout.provider(name))

@@ -285,7 +285,7 @@ class Inbox:
             error, kind = "The instance shuts down; nothing was changed.", UpdateNotTaken.__name__
         elif not future.cancelled() and (fault := future.exception()) is not None:
             log.error("request failed", command=request.command, reason=repr(fault))
-            error, kind = f"a fault of ours, {type(fault).__name__}: {fault}; the log tells more", SparqlError.__name__
+            error, kind = f"a fault of ours, {type(fault).__name__}: {fault}; the log says more", SparqlError.__name__
         else:
             return
         answer = {"ok": False, "error": error, "kind": kind, "results": []}

@@ -54,7 +54,7 @@ a Dask worker, which each process that this starts imports again.
 """
 
 
-_told: Callable[[object], None] | None = None
+_send_report: Callable[[object], None] | None = None
 """Where `report` sends in a process of this module; None elsewhere."""
 
 
@@ -64,8 +64,8 @@ def _ignored(value: object) -> None:
 
 def report(value: object) -> None:
     """Send something to the caller of this process; outside of such a process it is lost."""
-    if _told is not None:
-        _told(value)
+    if _send_report is not None:
+        _send_report(value)
 
 
 class Stop(Protocol):
@@ -173,7 +173,7 @@ def _run(
     args: tuple[object, ...],
     kwargs: dict[str, object],
 ) -> None:
-    global _told  # one process, one call
+    global _send_report  # one process, one call
     os.setpgid(0, 0)
     _end_with_parent()
     _limit()
@@ -181,7 +181,7 @@ def _run(
     def send(value: object) -> None:
         connection.send(("report", value))
 
-    _told = send
+    _send_report = send
     try:
         connection.send(("done", function(*args, **kwargs)))
     except HarvestError as error:

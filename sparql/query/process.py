@@ -29,7 +29,7 @@ LEFT_S: Final = 0.02
 """Processor time that a query may take for which nobody waits any more when it begins."""
 WEIGHT: Final = 0.1
 """How much the last query says of how long the next will take."""
-TELLING_S: Final = 0.01
+HIGHEST_S: Final = 0.01
 """What the last query counts for at most: one long query does not make those after it long."""
 
 
@@ -230,7 +230,7 @@ class WorkerProcess:
         self.since = time.monotonic()
         now = self._child.clock()
         if self._clock_s is not None:  # Before the first query it has warmed up, which is no measure.
-            self.usual_s += (min(now - self._clock_s, TELLING_S) - self.usual_s) * WEIGHT
+            self.usual_s += (min(now - self._clock_s, HIGHEST_S) - self.usual_s) * WEIGHT
         self._clock_s = now
 
     def _receive(self, found: Frame | None) -> None:

@@ -78,7 +78,7 @@ class Gateway:
             await refuse(error, (), scope, client)
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
-            await refuse(SparqlError("The server made a mistake; its log tells more."), (), scope, client)
+            await refuse(SparqlError("The server made a mistake; its log says more."), (), scope, client)
         else:
             await self._pass_on(response, client)
 

@@ -92,7 +92,7 @@ def test_filing_what_is_filed_leaves_it(store: ContentStore) -> None:
 
 
 def test_removed_bytes_are_gone(store: ContentStore) -> None:
-    """And can be filed again."""
+    """Removed bytes can be filed again."""
     store.file(incoming(store), DIGEST)
     assert store.remove(DIGEST) == len(BYTES)
     assert not store.holds(DIGEST)
@@ -156,7 +156,7 @@ def test_a_kill_at_any_time_leaves_whole_bytes_or_none(tmp_path: Path) -> None:
         assert list(store.incoming.iterdir()) == []
 
 
-def test_a_store_that_cannot_be_written_is_told(store: ContentStore) -> None:
+def test_a_store_that_cannot_be_written_is_reported(store: ContentStore) -> None:
     """The bytes stay where they came in, and the error is retriable."""
     source = incoming(store)
     store.root.chmod(0o555)
@@ -182,8 +182,8 @@ def test_a_store_that_cannot_be_written_is_told(store: ContentStore) -> None:
     assert source.read_bytes() == BYTES
 
 
-def test_a_file_that_is_gone_is_told(store: ContentStore) -> None:
-    """Not as an error of the system that nobody catches."""
+def test_a_file_that_is_gone_is_reported(store: ContentStore) -> None:
+    """The error is a StorageError, not an OSError that nobody catches."""
     with pytest.raises(StorageError, match="cannot be filed"):
         store.file(store.incoming / "gone", DIGEST)
 

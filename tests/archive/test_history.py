@@ -17,8 +17,8 @@ ROOT = "<urn:uuid:0659a54f-b713-4f86-a917-5be166a14110> <http://purl.org/pav/has
 DERIVED = "<http://www.w3.org/ns/prov#wasDerivedFrom>"
 
 
-def told(archive: Archive) -> list[str]:
-    """The history, without the part that all hashes share."""
+def history_of(archive: Archive) -> list[str]:
+    """The statements of an archive's history, without the part that all hashes share."""
     return [str(quad).replace("hash://sha256/", "") for quad in archive.history()]
 
 
@@ -29,7 +29,7 @@ def test_a_history_by_index_reads_as_preston_prints_it() -> None:
         "688a0a1bebf9266b310df9c121fea4c6977b10cf473705af0bdd154f8bc0aa34",
         "4a433c2a09146e4df5e860a26cf3ecd0d484ec372674b192b3963350e928d697",
     )
-    assert told(archive) == [f"<{new}> {DERIVED} <{old}>", f"{ROOT} <{old}>"]
+    assert history_of(archive) == [f"<{new}> {DERIVED} <{old}>", f"{ROOT} <{old}>"]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_history_without_index_begins_at_a_named_log(newest: str) -> None:
         "824d332100a58b29ee41c792725b115617b50821ec76aa8fcc058c2e8cf5413b",
         "10b4f8ce7ed4faf6f3616cf12743ecc810bfe4db8cadf81f861d891b37c4ec29",
     )
-    assert told(archive) == [
+    assert history_of(archive) == [
         f"<{newest.removeprefix('hash://sha256/')}> {DERIVED} <{middle}>",
         f"<{middle}> {DERIVED} <{first}>",
         f"{ROOT} <{first}>",
@@ -90,7 +90,7 @@ def test_a_failed_download_is_a_version_without_bytes() -> None:
 
 
 def test_a_version_without_a_download_has_the_time_of_its_crawl() -> None:
-    """Preston's `alias` tells a version and nothing about it."""
+    """Preston's `alias` writes a version and nothing about it."""
     archive = Archive(made_by_preston() / "cmd" / "verify-data")
     [alias, *_] = archive.versions("urn:example:myfinalpaper.txt")
     assert alias.at == datetime(2024, 8, 22, 13, 45, 2, 672000, tzinfo=UTC)
@@ -130,11 +130,11 @@ def test_files_without_folders_are_found(tmp_path: Path) -> None:
     flat.mkdir(parents=True)
     for name, path in walk(source):
         (flat / name.digest).write_bytes(path.read_bytes())
-    assert told(Archive(flat.parent)) == told(Archive(source))
+    assert history_of(Archive(flat.parent)) == history_of(Archive(source))
     assert len(list(walk(flat))) == 5
 
 
-def test_a_missing_log_is_told_unless_the_index_knows_the_one_before(tmp_path: Path) -> None:
+def test_a_missing_log_is_reported_unless_the_index_knows_the_one_before(tmp_path: Path) -> None:
     """A history that ends early without a word would be taken for the whole."""
     source = unpacked("data-two-versions", tmp_path)
     [newest, oldest] = Archive(source).logs()
@@ -145,7 +145,7 @@ def test_a_missing_log_is_told_unless_the_index_knows_the_one_before(tmp_path: P
         Archive(source).logs()
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    """And not read as an empty archive."""
+def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
+    """The folder is not read as an empty archive."""
     with pytest.raises(UnknownName, match="there is no folder"):
         Archive(tmp_path / "none")

@@ -86,7 +86,7 @@ def test_of_many_writers_one_wins(index: Index) -> None:
 
 
 @pytest.mark.parametrize("damaged", [b"", b"hash://sha256/abc", b"a" * 78, b"hash://sha256/" + b"a" * 64 + b"\n"])
-def test_a_damaged_entry_is_told(index: Index, damaged: bytes) -> None:
+def test_a_damaged_entry_is_reported(index: Index, damaged: bytes) -> None:
     """Preston once filed an empty one; read as the end of the history it would hide all that follows."""
     path = place(index.root, query_hash(ROOT, HAS_VERSION))
     path.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""A log tells what was downloaded as Preston would, and then what a rebuild needs."""
+"""A provenance log says what was downloaded as Preston would, and then what a rebuild needs."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def real_downloads() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("download", [GIVEN, FAILED], ids=["given", "failed"])
-def test_a_download_is_told_in_prestons_order(download: Download) -> None:
-    """Programs that read its logs line by line read ours; what it does not tell comes after."""
+def test_a_download_is_written_in_prestons_order(download: Download) -> None:
+    """Programs that read Preston's logs line by line read ours; what Preston does not write comes after."""
     theirs = {tuple(group) for group in real_downloads()}
     assert len(theirs) == 1
     [order] = theirs
@@ -75,7 +75,7 @@ def test_a_download_is_told_in_prestons_order(download: Download) -> None:
 
 
 def test_a_download_gives_its_bytes_and_a_failure_a_skolem_iri() -> None:
-    """What failed is told too, with a blank that has a name: RDF 1.1, section 3.5."""
+    """What failed is written too, with a blank that has a name: RDF 1.1, section 3.5."""
     given, failed = [line for line in lines() if "pav/hasVersion" in line]
     assert (
         given == f"<http://x/void.ttl> <http://purl.org/pav/hasVersion> <hash://sha256/{DIGEST}> <{GIVEN.activity}> ."
@@ -109,7 +109,7 @@ def test_a_log_says_who_crawled_from_when_to_when() -> None:
     assert "(Version 0.1.0)" in text
 
 
-def test_what_a_rebuild_needs_is_told_and_read_back(tmp_path: Path) -> None:
+def test_what_a_rebuild_needs_is_written_and_read_back(tmp_path: Path) -> None:
     """Base IRI and media type decide how the bytes are read; they are nowhere else when the ledger is lost."""
     path = tmp_path / "log"
     path.write_bytes(b"".join(log_lines(CRAWL, "https://h.example")))
@@ -145,7 +145,7 @@ def test_any_url_gives_a_log_that_is_n_quads(url: str) -> None:
 
 
 def test_a_note_stands_in_a_graph_of_its_own() -> None:
-    """So that the facts of two versions in one log do not mix."""
+    """The facts of two versions in one log do not mix."""
     fact = Triple(NamedNode("http://h/p"), NamedNode("http://h/version"), Literal(3))
     note = Note(new_activity(), NOW, facts_of([fact]))
     last = lines(replace(CRAWL, notes=(note,)))[-1]
@@ -161,7 +161,7 @@ def test_a_note_may_not_look_like_a_log_or_a_download(term: str) -> None:
         facts_of([Triple(NamedNode("http://a"), NamedNode(term), NamedNode("http://b"))])
 
 
-def test_a_thousand_downloads_are_told_at_once() -> None:
+def test_a_thousand_downloads_are_written_at_once() -> None:
     """A seed list downloads that many in a tick."""
     many = tuple(replace(GIVEN, activity=new_activity(), url=f"http://x/{n}") for n in range(1000))
     began = time.monotonic()

@@ -32,7 +32,7 @@ def test_a_sound_archive_is_ok(tmp_path: Path) -> None:
 
 
 def test_damage_and_loss_fail(tmp_path: Path) -> None:
-    """With the size and hash that the damaged bytes have now."""
+    """The report has the size and hash that the damaged bytes have now."""
     source = unpacked("data-two-versions", tmp_path)
     path = Archive(source).path(HashName(CONTENT.removeprefix("hash://sha256/")))
     path.write_bytes(path.read_bytes()[:-1])

@@ -51,7 +51,7 @@ class Place:
 
     Attributes:
         folder: For all its files.
-        base_url: As the pages tell it; empty for the address that the front listens on.
+        base_url: As the pages show it; empty for the address that the front listens on.
         provider_port: Port of the providers; 0 for any that is free.
         buoys: Whether the provider is registered whose description is not there.
     """

@@ -83,12 +83,12 @@ def published(name: str) -> tuple[Release, ...]:
 
 def description(name: str, url: str, release: Release, dump: str) -> str:
     """The VoID file of a provider at a release."""
-    title, told = TITLES[name]
+    title, text = TITLES[name]
     feature = "PartialDump" if release.partial else "FullDump"
     return PREFIXES + (
         "@prefix void: <http://rdfs.org/ns/void#> .\n@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n"
         f"<{url}#dataset> a void:Dataset ;\n"
-        f'    dcterms:title "{title}"@en ;\n    dcterms:description "{told}"@en ;\n'
+        f'    dcterms:title "{title}"@en ;\n    dcterms:description "{text}"@en ;\n'
         f"    dcterms:license <http://creativecommons.org/licenses/by/4.0/> ;\n"
         f"    dcterms:publisher <http://{name}.example/> ;\n    foaf:homepage <http://{name}.example/> ;\n"
         f"    void:uriSpace <http://{name}.example/> ;\n"

@@ -25,7 +25,7 @@ from tests.browser.instance import SHIP, Place, running
 from tests.browser.releases import START
 
 ADDRESS = "http://harvest.example"
-"""What the instance calls itself; the browser is told where that is."""
+"""What the instance calls itself; the browser gets its address by an argument."""
 
 PROVIDERS = 8091
 """Port of the providers, which the pages show."""
@@ -165,7 +165,7 @@ def _route(route: Route) -> None:
 
 
 def _weigh(files: list[Path]) -> None:
-    """Tell the sizes; pictures are part of each clone."""
+    """Print the sizes of pictures, and exit where they are too large: pictures are part of each clone."""
     sizes = {file: file.stat().st_size for file in files}
     for file, size in sizes.items():
         print(f"{size / 1000:6.0f} kB  {file}")

@@ -37,7 +37,7 @@ FOCUS = """() => {
 
 
 def prepare(page: Page) -> None:
-    """Bring axe-core into a page; what the browser is told to evaluate is not under the page's policy."""
+    """Bring axe-core into a page; what a test has the browser evaluate is not under the page's policy."""
     if not AXE.is_file():
         pytest.fail(f"{AXE} is not there; `make setup` installs it", pytrace=False)
     page.evaluate(AXE.read_text("utf-8"))
@@ -58,7 +58,7 @@ def judged(page: Page) -> list[str]:
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", mostly_long(PAGES, KINDS))
 def test_a_page_breaks_no_serious_rule(open_page: Open, addresses: dict[str, str], watch: Watch, name: str) -> None:
-    """In both colour schemes, wide and narrow; what is moderate is told beside what is grave."""
+    """In both colour schemes, wide and narrow; what is moderate is reported beside what is grave."""
     page = open_page(viewport=WIDE, reduced_motion="reduce")
     visit(page, addresses, name, watch)
     prepare(page)

@@ -34,8 +34,8 @@ def test_without_javascript_there_is_no_button(open_page: Open, path: str) -> No
     assert page.get_by_role("button", name="Copy").count() == 0
 
 
-def test_a_browser_that_refuses_is_told_of(open_page: Open) -> None:
-    """Rather than nothing happening."""
+def test_a_browser_that_refuses_to_copy_is_reported(open_page: Open) -> None:
+    """The page says that the browser refuses, rather than doing nothing."""
     page = open_page(permissions=[])
     page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new DOMException('no'))")
     page.goto("/exports/")

@@ -20,7 +20,7 @@ from tests.selection import mostly_long
 
 TEMPLATES = sorted((Path(__file__).resolve().parents[2] / "sparql/web/templates").glob("**/*.html"))
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-"""As a browser asks."""
+"""The Accept header of a browser."""
 WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
 NARROW: Final[ViewportSize] = {"width": 390, "height": 844}
 LIGHT: Final[Literal["light"]] = "light"
@@ -150,7 +150,7 @@ def protected(answer: requests.Response) -> list[str]:
     parts = {words[0]: words[1:] for words in (part.split() for part in policy.split(";")) if words}
     scripts = parts.get("script-src", parts.get("default-src", ["*"]))
     wrong = [f"script-src has {word}" for word in scripts if word not in ("'self'", "'none'", "'wasm-unsafe-eval'")]
-    wrong += [f"{name} is not told" for name in ("default-src", "base-uri", "form-action") if name not in parts]
+    wrong += [f"{name} is missing" for name in ("default-src", "base-uri", "form-action") if name not in parts]
     return wrong
 
 
@@ -161,7 +161,7 @@ def test_a_template_holds_nothing_that_runs(path: Path) -> None:
     assert {what: found for what, found in ((w, re.findall(p, text)) for w, p in INLINE.items()) if found} == {}
 
 
-def test_a_script_in_a_page_is_stopped_and_told(page: Page, watch: Watch) -> None:
+def test_a_script_in_a_page_is_stopped_and_reported(page: Page, watch: Watch) -> None:
     """The policy holds, and a breach of it would fail these tests."""
     watch.allow("Content Security Policy")
     page.goto("/")
@@ -186,7 +186,7 @@ def test_another_host_is_out_of_reach(page: Page, watch: Watch) -> None:
 def test_a_page_is_there_without_javascript(
     open_page: Open, addresses: dict[str, str], watch: Watch, name: str
 ) -> None:
-    """What a page tells stands in what the server sent."""
+    """What a page shows stands in what the server sent."""
     page = open_page(java_script_enabled=False, viewport=NARROW)
     visit(page, addresses, name, watch)
     expect(page.locator("h1:visible")).to_have_count(1)

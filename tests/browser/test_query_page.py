@@ -19,7 +19,7 @@ from sparql.worker.limits import QueryLimits
 from tests.browser.conftest import Watch
 from tests.browser.test_accessibility import judged, prepare
 from tests.processes import seconds_of
-from tests.query.stores import BASE, SeedCatalog, graph, items
+from tests.query.stores import BASE, PublishedStore, graph, items
 from tests.web.instance import Server, serve
 from tests.web.records import RECORDS, file_records
 from tests.web.test_breaking import workers
@@ -48,7 +48,7 @@ def lone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with one query worker, a low limit of rows, and values that are large or hostile."""
     folder = tmp_path_factory.mktemp("catalog")
     file_records(folder, RECORDS)
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
     wide = (Quad(NamedNode(f"{BASE}{n}"), WIDE, Literal(f"{n} {'x' * 2000}"), graph("a")) for n in range(4500))
     hostile = [
         Quad(NamedNode("javascript:alert(1)"), HOSTILE, Literal("<img src=x onerror=alert(1)>\t\\n{{s}}"), graph("a")),
@@ -59,8 +59,10 @@ def lone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             graph("a"),
         ),
     ]
-    shelf.add([*items(4000), *wide, *hostile])
-    server = serve(folder, shelf.root, QueryLimits(workers=1, timeout_s=TIMEOUT_S, max_rows=6000, cache_bytes=1 << 26))
+    published.add([*items(4000), *wide, *hostile])
+    server = serve(
+        folder, published.root, QueryLimits(workers=1, timeout_s=TIMEOUT_S, max_rows=6000, cache_bytes=1 << 26)
+    )
     yield server
     server.stop()
 
@@ -100,7 +102,7 @@ def written(page: Page) -> str:
 
 
 def test_a_query_gives_a_table_whose_things_lead_to_their_pages(page: Page) -> None:
-    """The figures of an answer are told, and an IRI leads to what this instance knows of it."""
+    """The figures of an answer are shown, and an IRI leads to what this instance knows of it."""
     page.goto("/sparql")
     ask(page, SHIPS)
     expect(message(page)).to_contain_text(re.compile(r"^24 rows in \d+\.\d\d s, \d+ kB"))
@@ -217,8 +219,8 @@ def test_a_link_cannot_send_queries_elsewhere(page: Page) -> None:
     """YASGUI's links may name an endpoint and headers; here they name a query, graphs and a view."""
     asked: list[Request] = []
     page.on("request", lambda request: asked.append(request))
-    told = {"query": "ASK {}", "endpoint": "http://elsewhere.example/sparql", "headers": '{"X-A":"b"}'}
-    page.goto(f"/sparql#{urlencode(told)}")
+    fragment = {"query": "ASK {}", "endpoint": "http://elsewhere.example/sparql", "headers": '{"X-A":"b"}'}
+    page.goto(f"/sparql#{urlencode(fragment)}")
     expect(message(page)).to_contain_text("The answer is yes")
     assert {urlsplit(request.url).hostname for request in asked} == {"127.0.0.1"}
     assert not [request for request in asked if "x-a" in request.headers]
@@ -351,7 +353,7 @@ def test_a_map_of_a_graph(page: Page) -> None:
 
 
 def test_shapes_of_every_kind_are_drawn(page: Page) -> None:
-    """With holes and parts, in either order of axes; another reference system is told, not drawn where it is not."""
+    """With holes and parts, in either order of axes; a shape in another reference system is counted, not drawn."""
     wkt = {
         "LINESTRING (0 0, 10 10)",
         "POLYGON ((0 0, 9 0, 9 9, 0 0), (1 1, 2 1, 2 2, 1 1))",

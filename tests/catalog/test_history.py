@@ -27,7 +27,7 @@ def history(config: Path, *words: str) -> str:
 
 
 def test_runs_that_made_no_version_are_listed_with_their_findings(config: Path) -> None:
-    """Newest first, each with the place and the text around it; a run that committed is told by its version."""
+    """Newest first, each with the place and the text around it; a run that committed is listed as its version."""
     lines = history(config).splitlines()
     runs = [n for n, line in enumerate(lines) if line.startswith("run ")]
     assert [lines[n].split()[1] + " " + lines[n].split()[-1] for n in runs] == ["5 held", "4 failed", "3 failed"]
@@ -49,10 +49,10 @@ def test_what_is_wrong_now_stands_below_the_runs(config: Path) -> None:
 
 def test_json_of_the_history_has_what_the_pages_have(config: Path) -> None:
     """The same runs and findings, under the names that /providers/NAME.json has."""
-    told = json.loads(history(config, "--json"))
-    assert [version["n"] for version in told["versions"]] == [1, 2]
-    assert [(run["id"], run["outcome"]) for run in told["runs"]][:3] == [(5, "held"), (4, "failed"), (3, "failed")]
-    assert told["findings"][0]["kind"] == "damaged"
-    assert [finding["fatal"] for finding in told["findings"]] == sorted(
-        (finding["fatal"] for finding in told["findings"]), reverse=True
+    answer = json.loads(history(config, "--json"))
+    assert [version["n"] for version in answer["versions"]] == [1, 2]
+    assert [(run["id"], run["outcome"]) for run in answer["runs"]][:3] == [(5, "held"), (4, "failed"), (3, "failed")]
+    assert answer["findings"][0]["kind"] == "damaged"
+    assert [finding["fatal"] for finding in answer["findings"]] == sorted(
+        (finding["fatal"] for finding in answer["findings"]), reverse=True
     )

@@ -44,13 +44,13 @@ def _entries(client: FlaskClient, download: str | None) -> list[dict[str, str]]:
 @pytest.mark.parametrize("form", ["json", "ttl"])
 def test_what_is_reported_of_an_instance_is_the_same_text_as_ever(client: FlaskClient, form: str) -> None:
     """Programs read it: keys, their order, and how each value is written. A change of it is a change of this file."""
-    told = ""
+    reports = ""
     for path in paths(client):
         if path.endswith(".ttl") == (form == "ttl"):
             answer = client.get(path, headers={"Accept": "application/json"})
-            told += f"# {path} {answer.status_code}\n{answer.text}\n"
+            reports += f"# {path} {answer.status_code}\n{answer.text}\n"
     golden = GOLDEN / f"reports.{form}.txt"
-    assert told == golden.read_text("utf-8")
+    assert reports == golden.read_text("utf-8")
 
 
 def test_a_provider_is_reported_alike_wherever_it_stands(client: FlaskClient) -> None:

@@ -34,7 +34,7 @@ async function attempt(call) {
   }
 }
 
-const told = {
+const results = {
   kinds: await rows(queries.kinds, endpoint),
   untyped: await rows(queries.kinds, { sources: [`${served}/sparql`] }),
   file: await rows(queries.kinds, { sources: [`${served}/graph/kinds`] }),
@@ -56,4 +56,4 @@ const told = {
   parameters: await attempt(() => rows(queries.kinds, { sources: [{ type: 'sparql', value: `${served}/sparql?timeout=1` }] })),
   update: await attempt(() => engine.queryVoid('CLEAR ALL', { ...endpoint, destination: endpoint.sources[0] })),
 };
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(results));

@@ -63,7 +63,7 @@ for (const operation of ['get', 'postUrlencoded', 'postDirect']) {
     ask: [await client.query.ask(queries.yes, { operation }), await client.query.ask(queries.no, { operation })],
   };
 }
-const told = {
+const results = {
   ways,
   long: await count(client.query.select(queries.long)),
   parsed: [(await parsing.query.select(queries.kinds)).length, (await parsing.query.construct(queries.describe)).size],
@@ -84,5 +84,5 @@ const told = {
     construct: await attempt(async () => (await unparsed.query.construct(queries.large)).text()),
   },
 };
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(results));
 process.exit(0);

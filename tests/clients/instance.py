@@ -11,7 +11,7 @@ import requests
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad
 
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import BASE, SeedCatalog, items
+from tests.query.stores import BASE, PublishedStore, items
 from tests.web.instance import Server, serve
 from tests.web.records import file_records
 
@@ -42,7 +42,7 @@ LONG: Final = f"{PREFIXES} SELECT ?a ?b {{ ?a :value ?x . ?b :value ?y FILTER(?y
 """Has ROWS rows. 1,000 items stand on its left side."""
 
 LARGE: Final = LONG.replace("SELECT ?a ?b", "CONSTRUCT { ?a :with ?b } WHERE")
-"""The same as a graph."""
+"""The query of LONG as a CONSTRUCT: a graph in place of a table."""
 
 MANY: Final = 25_000
 """Triples of the graph `many`: more than an instance with limits gives."""
@@ -85,12 +85,12 @@ def front(folder: Path, limits: QueryLimits, quads: Callable[[str], Iterable[Qua
 
     It starts without data: its address is only known then.
     """
-    shelf_root = folder / "store"
-    shelf_root.mkdir()
+    store_root = folder / "store"
+    store_root.mkdir()
     file_records(folder, {"providers": [], "versions": {}, "runs": {}})
-    server = serve(folder, shelf_root, limits, healthy=False)
+    server = serve(folder, store_root, limits, healthy=False)
     try:
-        SeedCatalog(shelf_root).add(quads(server.url))
+        PublishedStore(store_root).add(quads(server.url))
         _wait(server)
     except BaseException:
         server.stop()

@@ -56,7 +56,7 @@ class Node:
                 pytest.fail(f"{path} is not there; `make setup` installs it")
         (folder / "node_modules").symlink_to(PACKAGES)
 
-    def told(self, script: str, *words: str) -> Any:
+    def printed(self, script: str, *words: str) -> Any:
         """The JSON that one of the scripts of this folder prints."""
         done = self.run((HERE / script).read_text("utf-8"), *words)
         assert done.returncode == 0, done.stderr

@@ -27,7 +27,7 @@ QUERIES: Final = json.dumps(
 )
 
 
-def told(term: NamedNode | Literal | BlankNode) -> dict[str, Any]:
+def printed(term: NamedNode | Literal | BlankNode) -> dict[str, Any]:
     """A term as the scripts print those of RDF/JS; a blank node has no name that counts."""
     if isinstance(term, Literal):
         form = {"type": "Literal", "value": term.value, "language": term.language or ""}
@@ -37,7 +37,7 @@ def told(term: NamedNode | Literal | BlankNode) -> dict[str, Any]:
 
 def kinds() -> dict[str, dict[str, Any]]:
     """What the scripts must print for ALL_KINDS, by predicate."""
-    return {BASE + step: told(term) for step, term in KINDS.items()}
+    return {BASE + step: printed(term) for step, term in KINDS.items()}
 
 
 def by_predicate(rows: list[dict[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:

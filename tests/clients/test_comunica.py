@@ -17,73 +17,73 @@ NAMES = sorted([(name.title(), distance) for name, distance in DISTANCES.items()
 
 
 @pytest.fixture(scope="module")
-def told(served: Server, strict: Server, node: Node) -> Any:
-    """What one process of it found."""
-    return node.told("comunica.mjs", served.url, strict.url, QUERIES)
+def results(served: Server, strict: Server, node: Node) -> Any:
+    """What one process of Comunica found."""
+    return node.printed("comunica.mjs", served.url, strict.url, QUERIES)
 
 
-def test_every_kind_of_term_arrives_as_it_is(told: Any) -> None:
-    """From an endpoint that is called one."""
-    assert by_predicate(told["kinds"]) == kinds()
+def test_every_kind_of_term_arrives_as_it_is(results: Any) -> None:
+    """Comunica reads them from a source of the type `sparql`."""
+    assert by_predicate(results["kinds"]) == kinds()
 
 
-def test_the_endpoint_is_known_by_its_service_description(told: Any) -> None:
+def test_the_endpoint_is_known_by_its_service_description(results: Any) -> None:
     """A source without a type is looked at first; read as a file it would be the description, without these data."""
-    assert by_predicate(told["untyped"]) == kinds()
+    assert by_predicate(results["untyped"]) == kinds()
 
 
-def test_the_address_of_a_graph_is_a_file_of_rdf(told: Any) -> None:
+def test_the_address_of_a_graph_is_a_file_of_rdf(results: Any) -> None:
     """Comunica reads it whole and asks it itself."""
-    assert by_predicate(told["file"]) == kinds()
+    assert by_predicate(results["file"]) == kinds()
 
 
 @pytest.mark.parametrize("sources", ["federated", "endpoints"])
-def test_two_sources_are_joined(told: Any, sources: str) -> None:
+def test_two_sources_are_joined(results: Any, sources: str) -> None:
     """An endpoint with the graph of another instance, and with its endpoint."""
-    found = [(row["name"]["value"], float(row["distance"]["value"])) for row in told[sources]]
+    found = [(row["name"]["value"], float(row["distance"]["value"])) for row in results[sources]]
     assert sorted(found) == NAMES
 
 
-def test_a_long_result_is_complete(told: Any) -> None:
-    """It is read as a stream."""
-    assert told["long"] == ROWS
+def test_a_long_result_is_complete(results: Any) -> None:
+    """Comunica reads a long result as a stream, to its end."""
+    assert results["long"] == ROWS
 
 
-def test_ask_is_a_boolean(told: Any) -> None:
-    """Both of them."""
-    assert (told["yes"], told["no"]) == (True, False)
+def test_ask_is_a_boolean(results: Any) -> None:
+    """Comunica reads both answers of ASK."""
+    assert (results["yes"], results["no"]) == (True, False)
 
 
-def test_construct_and_describe_are_quads(told: Any) -> None:
+def test_construct_and_describe_are_quads(results: Any) -> None:
     """CONSTRUCT makes a statement of each magnitude, DESCRIBE gives those that there are."""
-    assert {quad[1]["value"] for quad in told["construct"]} == {f"{BASE}is"}
-    assert sorted(float(quad[2]["value"]) for quad in told["construct"]) == sorted(MAGNITUDES.values())
-    described = [{"p": predicate, "o": value} for _, predicate, value in told["describe"]]
+    assert {quad[1]["value"] for quad in results["construct"]} == {f"{BASE}is"}
+    assert sorted(float(quad[2]["value"]) for quad in results["construct"]) == sorted(MAGNITUDES.values())
+    described = [{"p": predicate, "o": value} for _, predicate, value in results["describe"]]
     assert by_predicate(described) == kinds()
 
 
 @pytest.mark.parametrize("result", ["truncated", "truncatedGraph"])
-def test_a_truncated_result_is_an_error(told: Any, result: str) -> None:
+def test_a_truncated_result_is_an_error(results: Any, result: str) -> None:
     """It asks for JSON, and for Turtle: never fewer rows or triples that look like all."""
-    assert told[result] == {"error": "TypeError: terminated"}
+    assert results[result] == {"error": "TypeError: terminated"}
 
 
-def test_a_truncated_file_ends_with_its_mark(told: Any) -> None:
+def test_a_truncated_file_ends_with_its_mark(results: Any) -> None:
     """It asks for N-Quads, whose mark is a comment that it does not see."""
-    assert told["truncatedFile"] == {"value": STRICT_ROWS}
+    assert results["truncatedFile"] == {"value": STRICT_ROWS}
 
 
-def test_its_own_time_limit_ends_the_wait(told: Any) -> None:
-    """It cannot send `timeout`."""
-    assert "300 ms" in told["patience"]["error"]
+def test_its_own_time_limit_ends_the_wait(results: Any) -> None:
+    """Comunica cannot send `timeout`, but ends a request itself."""
+    assert "300 ms" in results["patience"]["error"]
 
 
-def test_parameters_in_the_address_are_refused_with_a_reason(told: Any) -> None:
-    """It writes `?query=` after them, so that the query is lost; a page in place of a result would tell nobody."""
-    assert "HTTP status 400" in told["parameters"]["error"]
-    assert "0 came" in told["parameters"]["error"]
+def test_parameters_in_the_address_are_refused_with_a_reason(results: Any) -> None:
+    """Comunica writes `?query=` after them, so that the query is lost; a page as the answer would warn nobody."""
+    assert "HTTP status 400" in results["parameters"]["error"]
+    assert "0 came" in results["parameters"]["error"]
 
 
-def test_an_update_is_refused(told: Any) -> None:
-    """It does not read why."""
-    assert "HTTP status 403" in told["update"]["error"]
+def test_an_update_is_refused(results: Any) -> None:
+    """Comunica reports the status; it does not read the reason."""
+    assert "HTTP status 403" in results["update"]["error"]

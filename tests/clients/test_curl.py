@@ -58,7 +58,7 @@ def test_a_query_comes_through(served: Server, words: tuple[str, ...]) -> None:
 
 
 def test_a_query_comes_from_a_file(served: Server, file: Path) -> None:
-    """As a parameter, as the body, and streamed."""
+    """curl sends the file as a parameter, as the body, and streamed."""
     assert curl(endpoint(served), "--data-urlencode", f"query@{file}", *CSV) == ANSWER
     assert curl(endpoint(served), "--data-binary", f"@{file}", "-H", DIRECT, *CSV) == ANSWER
     assert curl(endpoint(served), "-X", "POST", "-T", file, "-H", DIRECT, *CSV) == ANSWER
@@ -81,22 +81,22 @@ def test_a_query_comes_from_a_file(served: Server, file: Path) -> None:
     ],
 )
 def test_a_refusal_says_why(served: Server, words: tuple[str, ...], status: int, message: str) -> None:
-    """And what to send instead."""
-    told = curl(endpoint(served), *words, *STATUS)
-    assert told.endswith(str(status))
-    assert message in told
+    """The output of curl is the reason and what to send instead, then the status."""
+    output = curl(endpoint(served), *words, *STATUS)
+    assert output.endswith(str(status))
+    assert message in output
 
 
 def test_a_body_that_is_too_large_is_refused(served: Server, tmp_path: Path) -> None:
     """The reason comes although curl is still sending."""
     path = tmp_path / "large.rq"
     path.write_text("#" * (9 << 20), "ascii")
-    told = curl(endpoint(served), "--data-binary", f"@{path}", "-H", DIRECT, *STATUS)
-    assert told == "A request body of more than 8,388,608 bytes is not taken.\n413"
+    output = curl(endpoint(served), "--data-binary", f"@{path}", "-H", DIRECT, *STATUS)
+    assert output == "A request body of more than 8,388,608 bytes is not taken.\n413"
 
 
 def test_head_is_get_without_its_body(served: Server) -> None:
-    """The same headers, but for those of the moment."""
+    """HEAD has the same headers as GET, but for those of the moment."""
     words = ("-G", endpoint(served), "--data-urlencode", f"query={QUERY}", *CSV)
     head = curl("--head", *words).splitlines()
     got = curl("--dump-header", "-", "-o", "/dev/null", *words).splitlines()
@@ -116,7 +116,7 @@ def test_two_requests_share_a_connection(served: Server) -> None:
 
 
 def test_what_is_kept_is_not_sent_again(served: Server, tmp_path: Path) -> None:
-    """By ETag, which curl keeps in a file."""
+    """curl keeps the ETag in a file, and gets 304 with it."""
     words = ("-G", endpoint(served), "--data-urlencode", f"query={QUERY}", *CSV, *STATUS)
     etag = tmp_path / "etag"
     assert curl(*words, "--etag-save", etag) == f"{ANSWER}200"

@@ -25,7 +25,7 @@ PACKAGES = {"curl": "curl", "roqet": "rasqal-utils"}
 
 @pytest.fixture(scope="module")
 def sky(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """An instance of the graphs that the document tells of, and no others."""
+    """An instance of the graphs that the document describes, and no others."""
     server = front(tmp_path_factory.mktemp("sky"), QueryLimits(workers=1, timeout_s=20, wait_s=240), skies)
     yield server
     server.stop()

@@ -10,7 +10,7 @@ from tests.clients.programs import Node
 
 
 def test_missing_packages_of_node_fail_the_test(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """They come with the set-up."""
+    """The packages come with the set-up; without them a test fails rather than being skipped."""
     monkeypatch.setattr("tests.clients.programs.PACKAGES", tmp_path / "node_modules")
     with pytest.raises(pytest.fail.Exception, match="`make setup` installs it"):
         Node(tmp_path)

@@ -38,7 +38,7 @@ def test_statements_are_found_by_pattern(served: Server) -> None:
 
 
 def test_every_kind_of_term_arrives_as_it_is(served: Server) -> None:
-    """Those that rdflib can tell apart."""
+    """Every kind of term arrives that rdflib can tell from others."""
     found = dict(graph_of(served).predicate_objects(THING.thing))
     assert found.keys() == {THING[step] for step in KINDS}
     assert isinstance(found[THING.blank], BNode)
@@ -51,7 +51,7 @@ def test_every_kind_of_term_arrives_as_it_is(served: Server) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST", "POST_FORM"])
 def test_queries_come_back_as_rows_graphs_and_booleans(served: Server, method: str) -> None:
-    """By each way that it sends them."""
+    """rdflib reads the answers to queries by each method that it sends them with."""
     graph = graph_of(served, method=method)
     rows = graph.query(f"{PREFIXES} SELECT ?s {{ ?s star:magnitude ?m }} ORDER BY ?m")
     assert [row[0] for row in rows] == [STAR[name] for name in BY_MAGNITUDE]
@@ -63,7 +63,7 @@ def test_queries_come_back_as_rows_graphs_and_booleans(served: Server, method: s
 
 @pytest.mark.parametrize("form", ["xml", "json", "csv", "tsv"])
 def test_rows_come_in_every_format_of_tables(served: Server, form: str) -> None:
-    """Each is read by another parser of rdflib."""
+    """Each format is read by another parser of rdflib."""
     rows = graph_of(served, returnFormat=form).query(f"{PREFIXES} SELECT ?s {{ ?s star:magnitude ?m }} ORDER BY ?m")
     assert [row[0] for row in rows] == [STAR[name] for name in BY_MAGNITUDE]
 
@@ -117,7 +117,7 @@ def test_an_update_is_refused(served: Server) -> None:
 
 
 def test_a_syntax_error_is_an_error(served: Server) -> None:
-    """By GET without our message, which rdflib drops."""
+    """A query by GET fails without our message, which rdflib drops."""
     with pytest.raises(ValueError, match="your SPARQL query"):
         graph_of(served).query("SELECT * { ?s ?p }")
 

@@ -22,7 +22,7 @@ def roqet(served: Server, query: str, *words: str) -> subprocess.CompletedProces
 
 
 def test_a_table_is_printed_in_every_format(served: Server) -> None:
-    """It asks for XML and writes the others itself."""
+    """roqet asks for XML and writes the other formats itself."""
     written = roqet(served, NAMES, "-r", "csv")
     assert written.returncode == 0, written.stderr
     rows = list(csv.DictReader(io.StringIO(written.stdout)))
@@ -62,7 +62,7 @@ def test_graphs_are_chosen_by_its_options(served: Server) -> None:
 
 
 def test_a_refusal_is_an_error(served: Server) -> None:
-    """It tells the status; of the reason it reads nothing."""
+    """roqet prints the status; of the reason it reads nothing."""
     for query, status in (("SELEC", "400"), ("SELECT * { SERVICE <http://x.example/> { ?s ?p ?o } }", "403")):
         done = roqet(served, query)
         assert done.returncode != 0
@@ -70,13 +70,13 @@ def test_a_refusal_is_an_error(served: Server) -> None:
 
 
 def test_a_graph_is_refused_not_misread(served: Server) -> None:
-    """From an endpoint it takes tables alone."""
+    """From an endpoint roqet takes tables alone."""
     done = roqet(served, "CONSTRUCT WHERE { ?s ?p ?o }")
     assert done.returncode != 0
     assert "HTTP status 406" in done.stderr
 
 
 def test_a_truncated_result_is_an_error(strict: Server) -> None:
-    """Without a single row."""
+    """roqet fails without printing a single row."""
     done = roqet(strict, LONG, "-r", "csv")
     assert (done.returncode, done.stdout.strip()) == (1, "")

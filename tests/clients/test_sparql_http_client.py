@@ -16,35 +16,35 @@ TRIPLES = len({quad.triple for quad in everything("http://x.example")})
 
 
 @pytest.fixture(scope="module")
-def told(served: Server, strict: Server, node: Node) -> Any:
-    """What one process of it found."""
-    return node.told("http_client.mjs", served.url, strict.url, QUERIES)
+def results(served: Server, strict: Server, node: Node) -> Any:
+    """What one process of sparql-http-client found."""
+    return node.printed("http_client.mjs", served.url, strict.url, QUERIES)
 
 
 @pytest.mark.parametrize("way", ["get", "postUrlencoded", "postDirect"])
-def test_every_way_to_ask_gives_the_same(told: Any, way: str) -> None:
+def test_every_way_to_ask_gives_the_same(results: Any, way: str) -> None:
     """Solutions with every kind of term, quads and a boolean."""
-    found = told["ways"][way]
+    found = results["ways"][way]
     assert by_predicate(found["select"]) == kinds()
     assert found["construct"] == len(MAGNITUDES)
     assert found["ask"] == [True, False]
 
 
-def test_a_long_result_is_complete(told: Any) -> None:
-    """It is read as a stream."""
-    assert told["long"] == ROWS
+def test_a_long_result_is_complete(results: Any) -> None:
+    """sparql-http-client reads a long result as a stream, to its end."""
+    assert results["long"] == ROWS
 
 
-def test_results_are_parsed_or_left_as_they_are(told: Any) -> None:
-    """By the parsing client and the simple one."""
-    assert told["parsed"] == [len(KINDS), len(KINDS)]
-    assert told["csv"] == f"n\r\n{TRIPLES}\r\n"
+def test_results_are_parsed_or_left_as_they_are(results: Any) -> None:
+    """The parsing client parses a result, the simple one gives its text."""
+    assert results["parsed"] == [len(KINDS), len(KINDS)]
+    assert results["csv"] == f"n\r\n{TRIPLES}\r\n"
 
 
-def test_graphs_are_read_from_the_graph_store(told: Any) -> None:
+def test_graphs_are_read_from_the_graph_store(results: Any) -> None:
     """By name, and the default graph, which is the union of all."""
-    assert told["graph"] == len(KINDS)
-    assert told["everything"] == TRIPLES
+    assert results["graph"] == len(KINDS)
+    assert results["everything"] == TRIPLES
 
 
 @pytest.mark.parametrize(
@@ -57,29 +57,29 @@ def test_graphs_are_read_from_the_graph_store(told: Any) -> None:
         ("slow", 503, "longer than 0.3 s"),
     ],
 )
-def test_an_error_has_our_status_and_message(told: Any, case: str, status: int, message: str) -> None:
+def test_an_error_has_our_status_and_message(results: Any, case: str, status: int, message: str) -> None:
     """Its user reads what is wrong without looking at the connection."""
-    assert told[case]["status"] == status
-    assert message in told[case]["error"]
+    assert results[case]["status"] == status
+    assert message in results[case]["error"]
 
 
-def test_a_truncated_result_never_ends(told: Any) -> None:
+def test_a_truncated_result_never_ends(results: Any) -> None:
     """It does not see that a connection breaks off, and waits; but it never says that some rows were all."""
-    assert told["truncated"] == {"value": "waits"}
+    assert results["truncated"] == {"value": "waits"}
 
 
-def test_a_truncated_graph_ends_the_process(told: Any) -> None:
+def test_a_truncated_graph_ends_the_process(results: Any) -> None:
     """Its parser's error is handled nowhere, also not by who reads the stream."""
-    assert told["truncatedGraph"] == {"uncaught": "ERR_STREAM_PREMATURE_CLOSE"}
+    assert results["truncatedGraph"] == {"uncaught": "ERR_STREAM_PREMATURE_CLOSE"}
 
 
 @pytest.mark.parametrize("way", ["truncatedLines", "truncatedStore"])
-def test_truncated_triples_end_with_their_mark(told: Any, way: str) -> None:
+def test_truncated_triples_end_with_their_mark(results: Any, way: str) -> None:
     """By the graph store it asks for N-Triples, whose mark is a comment that it does not see."""
-    assert told[way] == {"value": STRICT_ROWS}
+    assert results[way] == {"value": STRICT_ROWS}
 
 
 @pytest.mark.parametrize("kind", ["select", "construct"])
-def test_a_truncated_text_is_an_error(told: Any, kind: str) -> None:
-    """The client that parses nothing is the one whose user can tell."""
-    assert "Premature close" in told["truncatedText"][kind]["error"]
+def test_a_truncated_text_is_an_error(results: Any, kind: str) -> None:
+    """The client that parses nothing is the one whose user sees the break."""
+    assert "Premature close" in results["truncatedText"][kind]["error"]

@@ -68,7 +68,7 @@ def test_a_table_comes_in_every_format(served: Server, way: tuple[str, str]) -> 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_ask_is_a_boolean(served: Server, way: tuple[str, str]) -> None:
-    """In JSON and XML."""
+    """SPARQLWrapper reads the answer of ASK in JSON and XML."""
     assert wrapper(served, YES, JSON, way).queryAndConvert()["boolean"] is True
     assert wrapper(served, YES.replace("vega", "none"), JSON, way).queryAndConvert()["boolean"] is False
     assert "<boolean>true</boolean>" in wrapper(served, YES, XML, way).queryAndConvert().toxml()
@@ -90,7 +90,7 @@ def test_a_graph_comes_in_every_format(served: Server, query: str, way: tuple[st
 
 
 def test_every_kind_of_term_arrives_as_it_is(served: Server) -> None:
-    """In the bindings of SPARQLWrapper2."""
+    """Every kind of term is in the bindings of SPARQLWrapper2."""
     client = SPARQLWrapper2(f"{served.url}/sparql")
     client.setQuery(ALL_KINDS)
     found = {row["p"].value.removeprefix(BASE): row["o"] for row in client.query().bindings}
@@ -163,8 +163,8 @@ def test_a_syntax_error_reaches_the_user(served: Server, way: tuple[str, str]) -
 
 
 @pytest.mark.filterwarnings("ignore:Sending Accept header:RuntimeWarning")
-def test_a_format_that_does_not_fit_is_told(served: Server) -> None:
-    """A table is no Turtle."""
+def test_a_format_that_does_not_fit_is_refused(served: Server) -> None:
+    """A table is no Turtle: SPARQLWrapper raises an error with status 406."""
     with pytest.raises(HTTPError) as caught:
         wrapper(served, MAGNITUDE, TURTLE).query()
     assert caught.value.code == 406

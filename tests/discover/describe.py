@@ -64,7 +64,7 @@ def kinds(description: Description) -> list[str]:
     return sorted(finding.kind for finding in description.findings)
 
 
-def told(description: Description, kind: str) -> Finding:
+def finding_of(description: Description, kind: str) -> Finding:
     """The one finding of a kind."""
     (finding,) = (finding for finding in description.findings if finding.kind == kind)
     return finding

@@ -8,7 +8,7 @@ import pytest
 
 from harvest.discover.dumps import NOT_RDF, extension
 from sparql.rdf import FORMATS
-from tests.discover.describe import URL, described, kinds, only, told
+from tests.discover.describe import URL, described, finding_of, kinds, only
 
 HEAD = "<#d> a void:Dataset ; dcterms:modified '2020-01-01' ; void:dataDump "
 SITE = "http://provider.example/"
@@ -63,17 +63,17 @@ def test_an_address_is_kept(tmp_path: Path, written: str, url: str) -> None:
         ("[]", "dump-unusable", "a blank node"),
     ],
 )
-def test_what_cannot_be_harvested_is_left_out_and_told(tmp_path: Path, written: str, kind: str, said: str) -> None:
+def test_what_cannot_be_harvested_is_left_out_and_reported(tmp_path: Path, written: str, kind: str, said: str) -> None:
     """The rest of the dataset is harvested."""
     description = described(tmp_path, f"{HEAD}{written}, <d.ttl> .")
     assert only(description).dumps == (SITE + "data/d.ttl",)
-    assert said in told(description, kind).message
-    assert not told(description, kind).fatal
+    assert said in finding_of(description, kind).message
+    assert not finding_of(description, kind).fatal
 
 
 def test_a_finding_about_a_dump_has_its_place(tmp_path: Path) -> None:
     """In a long description a message alone leads nowhere."""
-    finding = told(described(tmp_path, f"{HEAD}\n  <http://other.example/d.csv>, <d.ttl> ."), "dump-not-rdf")
+    finding = finding_of(described(tmp_path, f"{HEAD}\n  <http://other.example/d.csv>, <d.ttl> ."), "dump-not-rdf")
     assert (finding.url, finding.line, finding.column) == (URL, 8, 3)
     assert "<http://other.example/d.csv>" in str(finding.excerpt)
 
@@ -101,13 +101,13 @@ def test_order_is_kept_and_repeats_are_not(tmp_path: Path) -> None:
 
 
 def test_the_description_itself_may_be_a_dump(tmp_path: Path) -> None:
-    """It is harvested like another, and told, because it may be a slip."""
+    """The description is harvested like another dump, and reported, because it may be a slip."""
     description = described(tmp_path, f"{HEAD}<>, <d.ttl> .")
     assert only(description).dumps == (URL, SITE + "data/d.ttl")
     assert kinds(description) == ["dump-is-description"]
 
 
-def test_a_dataset_that_keeps_no_dump_is_told_loudly(tmp_path: Path) -> None:
+def test_a_dataset_that_keeps_no_dump_is_reported(tmp_path: Path) -> None:
     """The other datasets are harvested; without any the description is of no use."""
     lost = f"{HEAD}<d.csv>, <d.json> ."
     both = described(tmp_path, lost + "<#e> a void:Dataset ; dcterms:modified '2020' ; void:dataDump <e.ttl> .")
@@ -116,15 +116,15 @@ def test_a_dataset_that_keeps_no_dump_is_told_loudly(tmp_path: Path) -> None:
     alone = described(tmp_path, lost)
     assert alone.datasets == ()
     assert kinds(alone) == ["dump-not-rdf", "dump-not-rdf", "no-dataset", "no-dump"]
-    assert told(alone, "no-dataset").fatal
+    assert finding_of(alone, "no-dataset").fatal
 
 
-def test_a_dump_of_two_datasets_is_told(tmp_path: Path) -> None:
-    """It is downloaded for both, which is seldom meant."""
+def test_a_dump_of_two_datasets_is_reported(tmp_path: Path) -> None:
+    """The dump is downloaded for both, which is seldom meant."""
     body = f"{HEAD}<d.ttl> .\n<#e> a void:Dataset ; dcterms:modified '2020' ; void:dataDump <d.ttl>, <e.ttl> ."
     description = described(tmp_path, body)
     assert len(description.datasets) == 2
-    assert "#d> and by <" in told(description, "dump-shared").message
+    assert "#d> and by <" in finding_of(description, "dump-shared").message
 
 
 def test_no_rdf_format_is_left_out() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from harvest.discover.features import KNOWN
 from harvest.model import Coverage
-from tests.discover.describe import described, kinds, noted, only, told
+from tests.discover.describe import described, finding_of, kinds, noted, only
 
 DUMP = "void:dataDump <d.ttl> ; dcterms:modified '2020-01-01'"
 
@@ -53,10 +53,10 @@ def test_without_one_a_dataset_is_full(tmp_path: Path, features: str) -> None:
     assert "<http://provider.example/data/void.ttl#d> says full or partial" in finding.message
 
 
-def test_datasets_without_a_feature_are_told_once_for_all(tmp_path: Path) -> None:
+def test_datasets_without_a_feature_are_reported_once_for_all(tmp_path: Path) -> None:
     """A description of thousands has one note; a part of what has a feature needs none."""
     body = "".join(f"<#{name}> a void:Dataset ; {DUMP.replace('d.ttl', name)} . " for name in ("a.ttl", "b.ttl"))
-    assert "#a.ttl> (and of 1 more) says" in told(noted(tmp_path, body), "feature-absent").message
+    assert "#a.ttl> (and of 1 more) says" in finding_of(noted(tmp_path, body), "feature-absent").message
     whole = f"<#w> a void:Dataset ; void:feature gl:FullDump ; void:subset <#a> . <#a> {DUMP} ."
     assert kinds(noted(tmp_path, whole)) == []
 
@@ -65,7 +65,7 @@ def test_a_dataset_and_its_subset_that_both_have_dumps_are_named(tmp_path: Path)
     """Each would take the place of what the other says, which nobody expects."""
     body = f"""<#w> a void:Dataset ; void:feature gl:FullDump ; void:subset <#a> ; {DUMP} .
         <#a> void:dataDump <a.ttl> ; dcterms:modified '2020-01-01' ."""
-    finding = told(noted(tmp_path, body), "datasets-overlap")
+    finding = finding_of(noted(tmp_path, body), "datasets-overlap")
     assert "#a> is a subset of" in finding.message and "#w>, and both have dumps" in finding.message
 
 
@@ -73,7 +73,7 @@ def test_both_are_taken_as_partial(tmp_path: Path) -> None:
     """Partial never takes a subject away and is never skipped in a backlog, so it is the reading that loses nothing."""
     description = described(tmp_path, f"<#d> a void:Dataset ; void:feature gl:FullDump, gl:PartialDump ; {DUMP} .")
     assert only(description).coverage is Coverage.PARTIAL
-    assert "both full and partial" in told(description, "coverage-contradiction").message
+    assert "both full and partial" in finding_of(description, "coverage-contradiction").message
 
 
 @pytest.mark.parametrize("word", ["full", "partial"])
@@ -84,12 +84,12 @@ def test_the_settings_add_features(tmp_path: Path, word: str) -> None:
     assert only(description).coverage == word
 
 
-def test_a_feature_that_looks_like_one_is_told(tmp_path: Path) -> None:
-    """Its provider believes that it said something."""
+def test_a_feature_that_looks_like_one_is_reported(tmp_path: Path) -> None:
+    """The provider believes that it said something."""
     feature = "https://lod.example.org/glharvest#PartialDump"
     description = described(tmp_path, f"<#d> a void:Dataset ; void:feature <{feature}> ; {DUMP} .")
     assert only(description).coverage is Coverage.FULL
-    finding = told(description, "feature-unknown")
+    finding = finding_of(description, "feature-unknown")
     assert feature in finding.message
     assert (finding.line, finding.column) == (7, 36)
 

@@ -12,7 +12,7 @@ from harvest.discover.text import LIMIT_BYTES
 from harvest.discover.void import read_description
 from harvest.errors import DescriptionError
 from sparql.rdf import FORMATS, JSON_LD, N3, N_TRIPLES, RDF_XML, TURTLE, Format
-from tests.discover.describe import PREFIXES, URL, described, kinds, only, told
+from tests.discover.describe import PREFIXES, URL, described, finding_of, kinds, only
 
 BODY = "<#d> a void:Dataset ; dcterms:title 'Räume'@de ; void:dataDump <d.ttl> ; dcterms:modified '2020-01-01' ."
 BARE = URL.removesuffix(".ttl")
@@ -72,14 +72,14 @@ def test_every_format_is_read(tmp_path: Path, form: Format, said: str) -> None:
         (JSON_LD, None, "void.rdf", "has a name that says RDF/XML and is JSON-LD"),
     ],
 )
-def test_a_wrong_declaration_is_told(
+def test_a_wrong_declaration_is_reported(
     tmp_path: Path, form: Format, media_type: str | None, name: str, said: str
 ) -> None:
-    """Other clients believe it."""
+    """Other clients believe the declaration."""
     body = (PREFIXES + BODY).encode() if form is TURTLE else written(form)
     description = described(tmp_path, body, f"http://provider.example/data/{name}", media_type)
     assert len(description.datasets) == 1
-    assert said in told(description, "format-mismatch").message
+    assert said in finding_of(description, "format-mismatch").message
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_syntax_error_has_its_place(
 def test_an_empty_document_is_a_description_without_datasets(tmp_path: Path) -> None:
     """It is no syntax error, whatever it is served as."""
     description = described(tmp_path, b"\n", BARE, "application/ld+json; charset=utf-16")
-    assert "it holds no statement at all" in told(description, "no-dataset").message
+    assert "it holds no statement at all" in finding_of(description, "no-dataset").message
 
 
 def test_a_remote_context_is_explained(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_remote_context_is_explained(tmp_path: Path) -> None:
 def test_json_without_terms_is_an_empty_description(tmp_path: Path) -> None:
     """It parses as JSON-LD, and says nothing."""
     description = described(tmp_path, b'{"name": "x"}', BARE, "application/json")
-    assert "it holds no statement at all (read as JSON-LD)" in told(description, "no-dataset").message
+    assert "it holds no statement at all (read as JSON-LD)" in finding_of(description, "no-dataset").message
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_json_without_terms_is_an_empty_description(tmp_path: Path) -> None:
         (XML.format("x").replace(' encoding="x"', "").encode("latin-1"), "text/xml; charset=latin-1", ["recoded"]),
     ],
 )
-def test_encodings_are_read_and_told(tmp_path: Path, body: bytes, media_type: str, findings: list[str]) -> None:
+def test_encodings_are_read_and_reported(tmp_path: Path, body: bytes, media_type: str, findings: list[str]) -> None:
     """Byte order mark, then XML declaration, then UTF-8, then the charset of the server."""
     description = described(tmp_path, body, BARE, media_type)
     assert only(description).title == "Räume"

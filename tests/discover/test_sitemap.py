@@ -110,7 +110,7 @@ def test_names_say_what_is_rdf(url: str, is_rdf: bool) -> None:
     ],
 )  # fmt: skip
 def test_other_documents_lead_nowhere(body: bytes) -> None:
-    """Handlers are told of everything, and this is no fault of theirs."""
+    """Handlers are given every document, and to be no sitemap is no fault."""
     assert found(body) == []
 
 
@@ -122,13 +122,15 @@ def test_encodings_are_those_of_xml(encoding: str) -> None:
 
 
 def test_what_breaks_off_counts_up_to_there() -> None:
-    """And is told with its place."""
+    """The URLs before the break are read, and the error has its place."""
     whole = urlset("<loc>/a.ttl</loc>", "<loc>/b.ttl</loc>")
     reading = read_sitemap(io.BytesIO(whole.removesuffix("</urlset>").encode()), "http://x/s")
     assert [next(reading), next(reading)] == ["http://x/a.ttl", "http://x/b.ttl"]
-    with pytest.raises(DescriptionError, match=r"http://x/s cannot be read on at line 1, column \d+: no elem") as told:
+    with pytest.raises(
+        DescriptionError, match=r"http://x/s cannot be read on at line 1, column \d+: no elem"
+    ) as caught:
         next(reading)
-    assert told.value.line == 1
+    assert caught.value.line == 1
 
 
 BOMB = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "x" * 100}">' for n in range(12))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harvest.errors import DescriptionError
-from tests.discover.describe import NOW, URL, described, kinds, only, told
+from tests.discover.describe import NOW, URL, described, finding_of, kinds, only
 
 DUMP = "void:dataDump <d.ttl>"
 DATED = f"{DUMP} ; dcterms:modified '2020-01-01'"
@@ -40,7 +40,7 @@ DOUBLE_FEATURE = """\
 def test_the_first_broken_example_of_the_geolink_document_is_explained(tmp_path: Path) -> None:
     """It parses and says nothing, because a comment begins where the dataset's name should go on."""
     description = described(tmp_path, COMMENT_TRAP)
-    finding = told(description, "no-dataset")
+    finding = finding_of(description, "no-dataset")
     assert finding.fatal
     assert (
         "`:#d1lodfull` is read as `:`, because `#` begins a comment, write <#d1lodfull> in its place" in finding.message
@@ -83,11 +83,11 @@ def test_a_subset_counts_when_it_has_dumps(tmp_path: Path) -> None:
     assert [d.iri for d in described(tmp_path, body).datasets] == [URL + "#a", URL + "#c"]
 
 
-def test_a_node_with_dumps_that_is_no_dataset_is_told(tmp_path: Path) -> None:
-    """It is not harvested, and its provider would wait for it in vain."""
+def test_a_node_with_dumps_that_is_no_dataset_is_reported(tmp_path: Path) -> None:
+    """The node is not harvested, and its provider would wait for it in vain."""
     description = described(tmp_path, f"<#d> a void:Dataset ; {DATED} .\n<#e> a dcat:Dataset ; void:dataDump <e.ttl> .")
     assert only(description).iri == URL + "#d"
-    finding = told(description, "dump-without-dataset")
+    finding = finding_of(description, "dump-without-dataset")
     assert f"<{URL}#e> has a void:dataDump but is no dataset" in finding.message
     assert not finding.fatal
 
@@ -111,7 +111,7 @@ def test_a_description_without_a_dataset_says_why(tmp_path: Path, body: str, sai
     description = described(tmp_path, body)
     assert description.datasets == ()
     assert [f.kind for f in description.findings if f.fatal] == ["no-dataset"]
-    assert said in told(description, "no-dataset").message
+    assert said in finding_of(description, "no-dataset").message
 
 
 def test_a_lone_blank_node_keeps_its_iri(tmp_path: Path) -> None:
@@ -165,23 +165,26 @@ def test_years_and_months_are_dates(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("written", ["'test'", "<http://example.org/2020>", "[]", "''"])
-def test_an_unreadable_date_is_told_and_stops_nothing(tmp_path: Path, written: str) -> None:
+def test_an_unreadable_date_is_reported_and_stops_nothing(tmp_path: Path, written: str) -> None:
     """One provider's mistake must not stop the tick."""
     description = described(tmp_path, f"<#d> a void:Dataset ; {DUMP} ; dcterms:modified {written} .")
     assert only(description).modified is None
     assert kinds(description) == ["modified-unreadable"]
     if written == "'test'":
-        assert told(description, "modified-unreadable").line == 7
+        assert finding_of(description, "modified-unreadable").line == 7
 
 
-def test_no_date_is_told_with_what_looks_like_one(tmp_path: Path) -> None:
+def test_no_date_is_reported_with_what_looks_like_one(tmp_path: Path) -> None:
     """A misspelt namespace is easily overlooked."""
-    plain = told(described(tmp_path, f"<#d> a void:Dataset ; {DUMP} ."), "modified-absent")
+    plain = finding_of(described(tmp_path, f"<#d> a void:Dataset ; {DUMP} ."), "modified-absent")
     assert plain.message == f"<{URL}#d> has no dcterms:modified"
     misspelt = f"<#d> a void:Dataset ; {DUMP} ; <http://purl.org/dc/terms#modified> '2020-01-01' ."
     description = described(tmp_path, misspelt)
     assert only(description).modified is None
-    assert "<http://purl.org/dc/terms#modified> is not dcterms:modified" in told(description, "modified-absent").message
+    assert (
+        "<http://purl.org/dc/terms#modified> is not dcterms:modified"
+        in finding_of(description, "modified-absent").message
+    )
 
 
 @pytest.mark.parametrize(
@@ -212,7 +215,7 @@ def test_a_date_of_its_own_wins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ahead", "expected"), [(timedelta(hours=20), []), (timedelta(days=2), ["modified-in-future"])]
 )
-def test_a_date_far_in_the_future_is_told_and_does_not_count(
+def test_a_date_far_in_the_future_is_reported_and_does_not_count(
     tmp_path: Path, ahead: timedelta, expected: list[str]
 ) -> None:
     """Until then no new date of that provider would be newer."""
@@ -242,12 +245,12 @@ def test_the_title_is_english_where_there_is_a_choice(tmp_path: Path, titles: st
     assert only(described(tmp_path, f"<#d> a void:Dataset ; {DATED} ; {titles} .")).title == expected
 
 
-def test_a_page_is_told_with_what_it_links(tmp_path: Path) -> None:
+def test_a_page_is_reported_with_what_it_links(tmp_path: Path) -> None:
     """The landing page is what people copy out of the address bar."""
     page = """<!DOCTYPE html><html><head><link rel="alternate" type="text/turtle" href="/void.ttl">
         <link rel=stylesheet type="text/css" href="x.css"></head><body><br></body></html>"""
     description = described(tmp_path, page.encode(), media_type="text/html")
-    finding = told(description, "html-page")
+    finding = finding_of(description, "html-page")
     assert finding.fatal
     assert "<http://provider.example/void.ttl>" in finding.message
     assert "x.css" not in finding.message

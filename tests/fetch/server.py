@@ -1,4 +1,4 @@
-"""A web server on loopback that answers byte by byte what a test tells it to, faults included."""
+"""A web server on loopback that answers byte by byte as a test orders, faults included."""
 
 from __future__ import annotations
 

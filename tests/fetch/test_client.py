@@ -1,4 +1,4 @@
-"""What one GET gives: the body and what was said of it, or an error that tells what to do."""
+"""What one GET gives: the body and what was said of it, or an error that says what to do."""
 
 from __future__ import annotations
 
@@ -399,7 +399,7 @@ def test_a_proxy_of_the_environment_is_not_used(bench: Bench, monkeypatch: pytes
     assert bench.client().get(bench.serve(reply()).url(), into=bench.into).tries == 1
 
 
-def test_a_folder_that_cannot_be_written_is_told(bench: Bench) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(bench: Bench) -> None:
     """Trying again would ask the provider for nothing."""
     server = bench.serve(reply(b"x"))
     with pytest.raises(StorageError, match=r"none.*cannot be written.*see to the disk"):
@@ -407,7 +407,7 @@ def test_a_folder_that_cannot_be_written_is_told(bench: Bench) -> None:
     assert len(server.requests) == 1
 
 
-def test_a_full_disk_is_told(bench: Bench) -> None:
+def test_a_full_disk_is_reported(bench: Bench) -> None:
     """The file is removed, so that the disk is less full; a limit on file sizes stands in for the end of the disk."""
     server, client = bench.serve(reply(BODY)), bench.client()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -37,7 +37,7 @@ class Crowd:
 
 
 def test_all_dumps_come_in_the_order_of_their_urls(bench: Bench) -> None:
-    """With the formats that are wanted named, for dumps that negotiate."""
+    """Each request names the formats that are wanted, for dumps that negotiate."""
     server = bench.serve(lambda request: [reply(request.target.encode())])
     urls = [server.url(f"/{number}") for number in range(10)]
     fetched = download_all(bench.client(), urls, bench.into)

@@ -109,7 +109,7 @@ def test_a_name_that_does_not_resolve_may_resolve_later() -> None:
         admit("nowhere.invalid", 80, Gate(False, look_up), "http://nowhere.invalid/")
 
 
-def test_a_name_without_addresses_is_told() -> None:
+def test_a_name_without_addresses_is_refused() -> None:
     """Some resolvers answer with an empty list."""
     with pytest.raises(TransferError, match="has no address"):
         admit("empty.example", 80, gate(), "http://empty.example/")

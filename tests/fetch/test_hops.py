@@ -13,7 +13,7 @@ from tests.fetch.conftest import Bench
 from tests.fetch.server import End, moved, reply
 
 
-def test_each_redirect_and_the_last_answer_are_told(bench: Bench) -> None:
+def test_each_redirect_and_the_last_answer_are_recorded(bench: Bench) -> None:
     """Address, status, version, headers and time of each, in order. Source: LOD Laundromat 2, HTTP_META."""
     last = reply(b"here", Content_Type="text/turtle", X_Odd="ä").replace(b"HTTP/1.1", b"HTTP/1.0")
     server = bench.serve(moved("/b"), last)
@@ -27,7 +27,7 @@ def test_each_redirect_and_the_last_answer_are_told(bench: Bench) -> None:
     assert 0 < first.walltime_s < 5 and 0 < second.walltime_s < 5
 
 
-def test_tries_that_failed_are_told(bench: Bench) -> None:
+def test_tries_that_failed_are_recorded(bench: Bench) -> None:
     """What a server answered before it answered well says how it is."""
     server = bench.serve(reply(b"busy", "503 Service Unavailable"), reply(b"here"))
     fetched = bench.client().get(server.url("/"), into=bench.into)
@@ -43,7 +43,7 @@ def test_an_error_carries_what_was_answered(bench: Bench) -> None:
     assert pickle.loads(pickle.dumps(caught.value)).http == caught.value.http
 
 
-def test_without_an_answer_there_is_nothing_to_tell(bench: Bench) -> None:
+def test_without_an_answer_there_is_nothing_to_record(bench: Bench) -> None:
     """No connection, no status."""
     server = bench.serve(lambda request: (End.RESET,))
     with pytest.raises(TransferError) as caught:
@@ -54,8 +54,8 @@ def test_without_an_answer_there_is_nothing_to_tell(bench: Bench) -> None:
     assert refused.value.http == ()
 
 
-def test_a_304_is_told_too(bench: Bench) -> None:
-    """It is an answer like others."""
+def test_a_304_is_recorded_too(bench: Bench) -> None:
+    """A 304 is an answer like others."""
     server = bench.serve(reply(b"", "304 Not Modified", ETag='"x"'))
     fetched = bench.client().get(server.url("/"), Validators('"x"'), into=bench.into)
     assert [hop.status for hop in fetched.http] == [304]
@@ -72,7 +72,7 @@ def test_headers_are_bounded_and_cookies_left_out(bench: Bench) -> None:
     assert len(headers["long"]) == HEADER
 
 
-def test_a_password_is_not_told(bench: Bench) -> None:
+def test_a_password_is_not_recorded(bench: Bench) -> None:
     """The address of an exchange has no user and no password."""
     server = bench.serve(reply(b""))
     url = server.url("/").replace("http://", "http://me:secret@")

@@ -21,7 +21,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def test_a_body_that_is_announced_too_large_is_not_downloaded(bench: Bench) -> None:
-    """The limit and the size are told."""
+    """The error names the limit and the size."""
     server = bench.serve(lambda request: (reply(b"x", Content_Length=1_000_001), End.CLOSE))
     with pytest.raises(RefusedError, match=r"1,000,001 bytes announced, more than max_bytes of 1,000,000;") as caught:
         bench.client(max_bytes=1_000_000).get(server.url("/d"), into=bench.into)

@@ -87,7 +87,7 @@ def test_a_head_says_size_and_type(bench: Bench, heads: Heads) -> None:
 
 
 def test_redirects_are_followed(bench: Bench, heads: Heads) -> None:
-    """With HEAD, too."""
+    """A HEAD request follows redirects, too."""
     assert probe(bench.client(), heads.url("/moved"), "*/*").final_url == heads.url()
     assert [method for method, _ in heads.asked] == ["HEAD", "HEAD"]
 

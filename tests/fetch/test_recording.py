@@ -40,7 +40,7 @@ class Folder:
 
     @property
     def lines(self) -> list[CdxLine]:
-        """Of all files, in the order of their records."""
+        """The index lines of all files, in the order of their records."""
         found = [line for path in sorted(self.path.glob("*.cdx")) for line in read_lines(path)]
         return sorted(found, key=lambda line: (line.file, line.offset))
 
@@ -201,7 +201,7 @@ def test_what_a_crash_left_open_is_finished(bench: Bench, folder: Folder, left: 
 
 
 def test_a_file_is_finished_after_a_day(bench: Bench, folder: Folder) -> None:
-    """So that what is older can be copied elsewhere."""
+    """A finished file can be copied elsewhere."""
     server = bench.serve(reply(b"1"), reply(b"2"))
     client = bench.client(recorder=folder.files.add)
     client.get(server.url("/a"), into=bench.into)

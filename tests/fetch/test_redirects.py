@@ -59,7 +59,7 @@ def test_ten_redirects_are_followed_and_eleven_refused(bench: Bench) -> None:
     assert server.url("/11") in caught.value.message
 
 
-def test_a_loop_is_told_as_such(bench: Bench) -> None:
+def test_a_loop_is_reported_as_such(bench: Bench) -> None:
     """ "Too many redirects" would send people looking for a long chain."""
     server = bench.serve(by_path(a=moved("/b"), b=moved("/a")))
     with pytest.raises(RefusedError, match=r"a redirect loop: .*/a -> .*/b -> .*/a"):
@@ -126,7 +126,7 @@ def test_credentials_stay_with_their_origin(bench: Bench) -> None:
     assert "secret" not in fetched.capture.final_url + "".join(fetched.capture.redirects)
 
 
-def test_a_password_is_not_told(bench: Bench) -> None:
+def test_a_password_is_in_no_message(bench: Bench) -> None:
     """Messages end on public pages."""
     url = bench.serve(reply(b"", "401 Unauthorized")).url().replace("//", "//user:secret@")
     with pytest.raises(StatusError) as caught:

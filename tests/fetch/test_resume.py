@@ -182,7 +182,7 @@ def test_an_encoded_body_is_continued_with_its_encoded_bytes(bench: Bench) -> No
 
 
 def test_a_server_that_compresses_otherwise_each_time_is_found_out(bench: Bench) -> None:
-    """The checksum of gzip tells, and the whole is fetched anew."""
+    """The checksum of gzip is wrong then, and the whole is fetched anew."""
     text = BODY * 3
     one, two = gzip.compress(text, 1), gzip.compress(OTHER * 3, 9)
     two = two[: len(one)] + bytes(max(0, len(one) - len(two)))

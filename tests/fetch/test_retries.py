@@ -14,7 +14,7 @@ RETRIED = ["408 Request Timeout", "425 Too Early", "429 Too Many Requests", "500
 
 @pytest.mark.parametrize("status", RETRIED)
 def test_a_passing_trouble_is_tried_again(bench: Bench, status: str) -> None:
-    """With waits that double."""
+    """The waits between the tries double."""
     server = bench.serve(reply(b"", status), reply(b"", status), reply(b"x"))
     fetched = bench.client().get(server.url(), into=bench.into)
     assert (fetched.tries, fetched.capture.status) == (3, 200)

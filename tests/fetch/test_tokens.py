@@ -38,13 +38,13 @@ def secret(monkeypatch: pytest.MonkeyPatch) -> str:
     ],
 )
 def test_a_token_is_for_its_host_alone(url: str, header: str, sent: dict[str, str]) -> None:
-    """And never in clear over a network."""
+    """A token never goes in clear over a network."""
     assert token_header({"zenodo.org": header}, spell(url)) == sent
 
 
 @pytest.mark.parametrize("header", [BEARER, KEY])
 def test_a_token_is_sent_and_kept_nowhere(bench: Bench, tmp_path: Path, header: str) -> None:
-    """Not over a redirect to another server, in no WARC file, in no error, and in no record of the exchange."""
+    """A redirect to another server, WARC files, errors and records of the exchange are without the token."""
     storage = bench.serve(reply(b"file"), reply(b"no", "403 Forbidden"))
     api = bench.serve(moved(storage.url("/file")), moved(storage.url("/gone")))
     files = WarcFiles(tmp_path / "warc", "tests/1", lambda: NOW)

@@ -182,7 +182,7 @@ def test_a_full_disk_is_trouble_of_storage_and_the_ledger_goes_on(path: Path) ->
     database.write("INSERT INTO t VALUES ('more')")
 
 
-def test_a_full_disk_in_the_middle_of_the_file_system_is_told_too(path: Path) -> None:
+def test_a_full_disk_in_the_middle_of_the_file_system_is_reported_too(path: Path) -> None:
     """The write-ahead log meets a limit of the system, and SQLite rolls back by itself or not."""
     printed = python(
         """
@@ -225,7 +225,7 @@ def test_a_damaged_file_is_trouble_of_storage(path: Path) -> None:
         damaged.write("DELETE FROM t")
 
 
-def test_a_folder_that_cannot_be_written_is_told(path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(path: Path) -> None:
     """With the path, and without a trace of SQLite's own errors."""
     path.parent.chmod(0o555)
     try:
@@ -248,7 +248,7 @@ def test_a_folder_that_cannot_be_written_is_told(path: Path) -> None:
     assert f"the ledger {path} cannot be opened" in printed
 
 
-def test_a_ledger_that_may_not_be_written_any_more_is_told(path: Path) -> None:
+def test_a_ledger_that_may_not_be_written_any_more_is_reported(path: Path) -> None:
     """The directory was mounted read-only by the system, after trouble with the disk."""
     Database(path, migrations=[FIRST]).close()
     before = path.read_bytes()

@@ -62,7 +62,7 @@ def test_what_a_url_gave_at_a_time_is_what_it_had_given_last(downloads: Download
     assert downloads.of_digest("a" * 64) == download(1, "a")
 
 
-def test_a_log_is_adopted_with_what_it_tells(downloads: Downloads) -> None:
+def test_a_log_is_adopted_with_what_it_says(downloads: Downloads) -> None:
     """Rows that wait are marked, those that are not there are made, those of other logs stay theirs."""
     earlier = LogRecord("e" * 64, "urn:uuid:earlier", START, START)
     downloads.add(download(1, "a"))
@@ -71,8 +71,8 @@ def test_a_log_is_adopted_with_what_it_tells(downloads: Downloads) -> None:
     note = Note("urn:uuid:n", START, "<http://a> <http://b> <http://c> .\n")
     downloads.note(note)
     downloads.adopted(LOG, [download(n, digest) for n, digest in ((1, "a"), (2, "b"), (3, "c"))], [note])
-    told = {r.download.activity: r.log for r in downloads.history("http://x/a")}
-    assert told == {"urn:uuid:1": earlier.digest, "urn:uuid:2": LOG.digest, "urn:uuid:3": LOG.digest}
+    logs = {r.download.activity: r.log for r in downloads.history("http://x/a")}
+    assert logs == {"urn:uuid:1": earlier.digest, "urn:uuid:2": LOG.digest, "urn:uuid:3": LOG.digest}
     assert not downloads.waits()
     assert downloads.database.rows("SELECT count(*) FROM note")[0][0] == 1
 
@@ -102,7 +102,7 @@ def test_bytes_that_were_harvested_are_needed(ledger: Ledger) -> None:
     assert ledger.downloads.needed() == {"a" * 64, "b" * 64}
 
 
-def test_bytes_that_notes_name_are_needed_unless_they_tell_that_they_went(downloads: Downloads) -> None:
+def test_bytes_that_notes_name_are_needed_unless_they_say_that_they_went(downloads: Downloads) -> None:
     """A version is made again from what its note names."""
     downloads.note(Note("urn:uuid:1", START, f"<http://v> <http://uses> <hash://sha256/{'a' * 64}> .\n"))
     gone = f'<hash://sha256/{"b" * 64}> <http://www.w3.org/ns/prov#invalidatedAtTime> "2026" .\n'

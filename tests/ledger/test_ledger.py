@@ -254,7 +254,7 @@ def test_a_forgotten_provider_leaves_nothing(made: Ledger) -> None:
 
 
 def test_what_the_registry_says_is_remembered(made: Ledger) -> None:
-    """To tell a date that people changed from one that the platform wrote."""
+    """The platform can tell a date that people changed from one that it wrote."""
     made.set_written("a", NOW)
     assert [record.written for record in made.providers()] == [NOW, None]
     made.set_written("a", None)

@@ -159,7 +159,7 @@ def test_a_download_goes_through_its_states(made: Ledger) -> None:
     assert made.documents.problems(download) == (PROBLEM,)
 
 
-def test_a_failed_download_keeps_its_state_and_tells_why(made: Ledger) -> None:
+def test_a_failed_download_keeps_its_state_and_says_why(made: Ledger) -> None:
     """Pattern (3) of the document: what is known of the exchange, and no content."""
     seed, _ = made.seeds.add(URI, NOW, DAY)
     download = made.documents.downloading(seed, NOW)
@@ -172,7 +172,7 @@ def test_a_failed_download_keeps_its_state_and_tells_why(made: Ledger) -> None:
 
 
 def test_entries_hang_below_their_archives(made: Ledger) -> None:
-    """Each is named by its archive and its own name; an archive that no part tells of is filed as depleted."""
+    """Each entry is named by its archive and its own name; an archive without a part of its own is depleted."""
     download = filed(made)
     parts = [
         archive(),
@@ -288,7 +288,7 @@ def test_a_new_clean_document_takes_the_place_of_a_loaded_one_with_its_record(ma
 
 
 def test_what_a_crash_cut_short_is_found(made: Ledger) -> None:
-    """A download that began is told as interrupted; a filed one that was not washed is taken up."""
+    """A download that began is reported as interrupted; a filed one that was not washed is taken up."""
     seed, _ = made.seeds.add("http://example.org/x", NOW, DAY)
     cut = made.documents.downloading(seed, NOW)
     download = filed(made)

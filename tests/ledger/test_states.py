@@ -74,7 +74,7 @@ def test_tries_are_counted_from_the_first_that_went_wrong_over_all_announcements
     """A provider that publishes something broken every day is not better off for each day."""
     first = seen(made, ONE)
     ended(made, first, Outcome.FAILED, minute=1)
-    made.announcements.postpone(first.id, later(4))  # the same bytes again, told by no run of their own
+    made.announcements.postpone(first.id, later(4))  # the same bytes again, reported by no run of their own
     run = ended(made, seen(made, ONE), Outcome.FAILED, minute=10)
     bad = standings(made)[ONE].bad
     assert bad is not None

@@ -1,4 +1,4 @@
-"""The steps of runs: filed as they begin, ended with what ends them, and told of when the process died."""
+"""The steps of runs: filed as they begin, ended with what ends them, and marked as broken when the process died."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_step_begins_where_the_one_before_ends(made: Ledger) -> None:
 
 
 def test_figures_are_of_the_step_in_hand(made: Ledger) -> None:
-    """What was told before gives way, as how far it was says nothing at its end; a step that ended stays as it is."""
+    """Earlier figures give way, as how far a step was says nothing at its end; a step that ended stays as it is."""
     run = made.start_run("a", NOW, announced(made), "fetch")
     made.steps.record(run, {"bytes": 1, "of_bytes": 2})
     made.steps.record(run, {"bytes": 5})
@@ -54,7 +54,7 @@ def test_figures_are_of_the_step_in_hand(made: Ledger) -> None:
     assert [step.figures for step in made.steps.of([run])[run]] == [{"bytes": 5}, {"at": 'a/ö "b"'}]
 
 
-def test_steps_are_told_of_the_runs_asked_for(made: Ledger) -> None:
+def test_steps_are_read_of_the_runs_asked_for(made: Ledger) -> None:
     """A page of runs takes one query."""
     runs = [made.start_run("a", NOW, None, "fetch") for _ in range(3)]
     bare = made.start_run("b", NOW, None)
@@ -72,7 +72,7 @@ def test_a_run_that_a_crash_left_open_has_a_broken_step(made: Ledger) -> None:
 
 
 def test_a_run_that_waits_goes_on_after_a_restart(made: Ledger) -> None:
-    """Its dumps are filed: nothing of it is lost, and no failure is told."""
+    """The dumps of the run are filed: nothing of it is lost, and no failure is reported."""
     found = announced(made)
     run = made.start_run("a", NOW, found, "fetch")
     made.steps.begin(run, "wait", later(1))
@@ -96,7 +96,7 @@ def test_a_run_that_waits_ends_when_a_newer_dump_takes_its_place(made: Ledger) -
 
 
 def test_a_full_harvest_ends_older_runs_that_wait(made: Ledger) -> None:
-    """A partial dump that waits is told by a newer full one of the dataset."""
+    """A partial dump that waits is superseded by a newer full one of the dataset."""
     partial = announced(made, "a", dataset(coverage=Coverage.PARTIAL))
     waiting = made.start_run("a", NOW, partial, "wait")
     made.announcements.fetched(partial.id, (capture(),))

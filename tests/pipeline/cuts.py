@@ -64,19 +64,19 @@ class Trial:
     def run(self, fates: tuple[str, ...], turns: bool = False) -> dict[str, Any]:
         """How many cuts there were by fate, the operations, and what went wrong."""
         seen, wanted, kept = self._uncut()
-        told: dict[str, Any] = {"operations": seen, "cuts": dict.fromkeys(fates, 0), "wrong": []}
+        report: dict[str, Any] = {"operations": seen, "cuts": dict.fromkeys(fates, 0), "wrong": []}
         chosen = turning(seen) if turns else set(range(1, len(seen) + 1))
         for fate in fates:
             for at, what in enumerate(seen, 1):
-                if at in chosen and _is_tried(what, fate) and len(told["wrong"]) < MOST_WRONG:
-                    told["cuts"][fate] += 1
+                if at in chosen and _is_tried(what, fate) and len(report["wrong"]) < MOST_WRONG:
+                    report["cuts"][fate] += 1
                     found = self._cut(at, fate)
                     if found != wanted:
                         wrong = f"{self._phase.name}, {fate} {at} of {len(seen)}, {what}: {_difference(wanted, found)}"
-                        told["wrong"].append(wrong)
+                        report["wrong"].append(wrong)
         shutil.rmtree(self._base)
         kept.rename(self._base)
-        return told
+        return report
 
     def _uncut(self) -> tuple[list[str], Any, Path]:
         """The operations of the phase, what it comes to, and the state afterwards."""
@@ -135,7 +135,7 @@ def _failed(folder: Path, phase: Phase, at: int) -> Any:
     disk = Disk(at, "fails")
     disk.watch()
     instance = _instance(folder, phase.day)
-    with suppress(Exception):  # whoever asked is told, and asks again
+    with suppress(Exception):  # whoever asked gets the error, and asks again
         phase.act(instance)
     gc.collect()  # an exception and the frames that opened the store refer to each other
     disk.rest()
@@ -158,8 +158,8 @@ def _instance(folder: Path, day: int) -> TemporaryInstance:
 
 
 def _call(function: Callable[..., Any], bounds: process.Bounds, *args: Any, **kwargs: Any) -> Any:
-    """Washing, in this process."""
-    setattr(process, "_told", bounds.on_report)  # noqa: B010  # as a process of its own has it
+    """Run a function of the washing in this process."""
+    setattr(process, "_send_report", bounds.on_report)  # noqa: B010  # as a process of its own has it
     try:
         return function(*args, **kwargs)
     except OSError as error:
@@ -203,7 +203,7 @@ def _answer(work: Callable[[], Any], writing: int) -> None:
     """Write what `work` returns, or why not, and end this process."""
     try:
         found = work()
-    except Exception:  # noqa: BLE001  # whatever it is, the test tells it
+    except Exception:  # noqa: BLE001  # whatever it is, the test reports it
         found = {"error": traceback.format_exc()}
     with os.fdopen(writing, "wb") as stream:
         stream.write(json.dumps(found).encode())

@@ -31,7 +31,7 @@ def outcome(instance: TemporaryInstance, phase: Phase) -> dict[str, Any]:
     wrong += [f"open run {run.id} of {name}" for name in names for run in ledger.runs(name) if run.ended is None]
     wrong += [str(path.relative_to(data)) for path in _left(data)]
     if ledger.loading() or ledger.downloads.waits():
-        wrong.append("a version is loading, or something is not told")
+        wrong.append("a version is loading, or something waits for a log")
     return {
         "wrong": wrong,
         "registry": instance.settings.registry.read_text(),
@@ -46,18 +46,18 @@ def outcome(instance: TemporaryInstance, phase: Phase) -> dict[str, Any]:
 
 
 def _left(data: Path) -> Iterator[Path]:
-    """What should have been removed."""
+    """The files that should have been removed."""
     for pattern in ("content/incoming/*", "scratch/*", "store/generations/*.tmp", "exports/*.tmp", "exports/.*"):
         yield from data.glob(pattern)
 
 
 def _provider(instance: TemporaryInstance, name: str) -> dict[str, Any]:
-    """All of a provider that does not tell the time, or how often something was tried."""
+    """All of a provider but times, and how often something was tried."""
     ledger = instance.harvester.instance.ledger
     record = ledger.provider(name)
     assert record is not None
     versions = [version_of(row) for row in ledger.database.rows("SELECT * FROM version WHERE provider = ?", name)]
-    told = f"{instance.settings.base_url}/providers/{name}/versions/"
+    prefix = f"{instance.settings.base_url}/providers/{name}/versions/"
     metadata = (
         line.decode() for line in instance.harvester.instance.store.dump(instance.harvester.instance.metadata_graph)
     )
@@ -77,5 +77,5 @@ def _provider(instance: TemporaryInstance, name: str) -> dict[str, Any]:
                 "SELECT iri, state FROM announcement WHERE provider = ? AND state IN ('seen', 'fetched', 'held')", name
             )
         ),
-        "told": sorted({" ".join(line.split(" ")[:2]) for line in metadata if line.startswith(f"<{told}")}),
+        "described": sorted({" ".join(line.split(" ")[:2]) for line in metadata if line.startswith(f"<{prefix}")}),
     }

@@ -1,4 +1,4 @@
-"""A clock that was years ahead leaves nothing that waits for years; trouble that nobody foresaw is told."""
+"""A clock that was years ahead leaves nothing that waits for years; trouble that nobody foresaw is reported."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def test_a_seed_of_the_future_is_stale(instance: TemporaryInstance, provider: Pr
     assert instance.harvester.seeding.due() == []
 
 
-def test_a_fault_of_ours_in_a_look_is_told(
+def test_a_fault_of_ours_in_a_look_is_reported(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is a finding and a failed run, tried again later, as any other trouble."""
+    """A fault of the program is a finding and a failed run, tried again later, as any other trouble."""
     registered()
     release(provider, 1, A1)
 

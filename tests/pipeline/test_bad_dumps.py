@@ -1,4 +1,4 @@
-"""Dumps that are not what they should be: what of them is harvested, and what people are told."""
+"""Dumps that are not what they should be: what of them is harvested, and what is reported."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def test_one_undeclared_prefix_costs_the_triples_that_use_it(
     instance.tick("p")
     outcome, findings = last(instance)
     assert (outcome, len(instance.graph("p"))) == (Outcome.COMMITTED, 1999)
-    told = {finding.kind: finding.message for finding in findings}
-    assert "The prefix q: has not been declared" in told["syntax"]
-    assert "about 1 triple lost of 2,000 (0.05 %, the limit is 1 %)" in told["lost"]
+    messages = {finding.kind: finding.message for finding in findings}
+    assert "The prefix q: has not been declared" in messages["syntax"]
+    assert "about 1 triple lost of 2,000 (0.05 %, the limit is 1 %)" in messages["lost"]
 
 
 def test_a_statement_that_is_lost_counts_as_the_triples_in_it(

@@ -158,7 +158,7 @@ def test_the_nodes_of_a_mirror_of_several_datasets_have_the_name_of_their_own(
     assert all(made.same for made in instance.harvester.rebuild("p"))
 
 
-def test_nodes_of_an_older_release_get_names_that_tell_their_dataset(
+def test_nodes_of_an_older_release_get_names_with_the_mark_of_their_dataset(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """They stay until each full dataset came again, which a finding says, and `harvest run` does; no guard holds it."""

@@ -68,10 +68,10 @@ def state(instance: TemporaryInstance) -> dict[str, tuple[int, int]]:
     return {name: (s.st_size, s.st_mtime_ns) for name, s in steady.items()}
 
 
-def test_a_harvest_is_told_by_one_log(
+def test_a_harvest_is_written_to_one_log(
     instance: TemporaryInstance, provider: ProviderServer, registered: Callable[..., None]
 ) -> None:
-    """The description and what it led to, from the request to the bytes that are filed."""
+    """The log holds the description and what it led to, from the request to the bytes that are filed."""
     registered()
     release(provider, 1, A1, B1)
     instance.tick("p")
@@ -147,7 +147,7 @@ def test_another_signature_in_a_redirect_is_nothing_new(instance: TemporaryInsta
     assert len(crawl_of(instance).ledger.downloads.history(url)) == 1
 
 
-def test_bytes_that_come_back_are_told_again(instance: TemporaryInstance, provider: ProviderServer) -> None:
+def test_bytes_that_come_back_are_logged_again(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """What a URL gave at a time must be right also where it goes back to what it was."""
     crawl = crawl_of(instance)
     for text in ("one", "two", "one"):
@@ -163,7 +163,7 @@ def test_bytes_that_come_back_are_told_again(instance: TemporaryInstance, provid
     assert len({record.log for record in records}) == 1
 
 
-def test_a_failure_is_told_with_its_reason(instance: TemporaryInstance, provider: ProviderServer) -> None:
+def test_a_failure_is_logged_with_its_reason(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Why nothing came from a URL is as much an answer as what came."""
     crawl = crawl_of(instance)
     with pytest.raises(StatusError):
@@ -175,7 +175,7 @@ def test_a_failure_is_told_with_its_reason(instance: TemporaryInstance, provider
     assert "<http://h.example/.well-known/genid/" in text and 'ns#status> "404"' in text
 
 
-def test_of_several_dumps_the_one_that_failed_is_told(instance: TemporaryInstance, provider: ProviderServer) -> None:
+def test_of_several_dumps_the_one_that_failed_is_logged(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """The others were thrown away, so the log must not say that they are there."""
     urls = [provider.put(f"/{n}.nt", f"<http://a> <http://b> <http://{n}> .") for n in range(3)]
     crawl = crawl_of(instance)
@@ -189,7 +189,7 @@ def test_of_several_dumps_the_one_that_failed_is_told(instance: TemporaryInstanc
     assert {v.url for v in archive_of(instance).versions() if v.name} == set(urls)
 
 
-def test_a_password_is_not_told(instance: TemporaryInstance, provider: ProviderServer) -> None:
+def test_a_password_is_not_logged(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Logs are open to everybody at /content/."""
     provider.put("/a", "text")
     crawl = crawl_of(instance)
@@ -300,7 +300,7 @@ KILLED = """
 def test_a_kill_while_sealing_neither_doubles_nor_breaks(
     where: str, earlier: bool, instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
-    """At every step; the next start tells what was recorded once, and goes on with the chain."""
+    """Killed at any step of sealing: the next start logs once what was recorded, and goes on with the chain."""
     if earlier:
         crawl_of(instance).get(provider.put("/before", "before"))
         crawl_of(instance).seal()
@@ -322,14 +322,14 @@ def test_a_kill_while_sealing_neither_doubles_nor_breaks(
     assert [v.url.rsplit("/", 1)[1] for v in archive.versions()] == ["b", "a", "before"][: 2 + earlier]
     assert [name.digest for name in archive.logs()] == log_digests(instance)
     assert {check.verdict for check in verify(archive)} == {"OK"}
-    told = instance.harvester.instance.ledger.downloads.history(url)
-    assert [record.log for record in told] == [log_digests(instance)[1]]
+    records = instance.harvester.instance.ledger.downloads.history(url)
+    assert [record.log for record in records] == [log_digests(instance)[1]]
     content = [path for path in archive.root.glob("??/??/*") if path.stat().st_size > 200]
     assert len(content) == len(log_digests(instance))
 
 
-def test_a_lost_ledger_is_told_again_by_the_logs(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """What each URL gave, and the notes; the next log follows the last one."""
+def test_a_lost_ledger_is_made_again_from_the_logs(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """The logs say what each URL gave, and hold the notes; the next log follows the last one."""
     url = provider.put("/a.ttl", "<a> <b> <c> .")
     crawl_of(instance).get(url)
     with pytest.raises(StatusError):
@@ -354,22 +354,22 @@ def test_a_lost_ledger_is_told_again_by_the_logs(instance: TemporaryInstance, pr
 
 
 def with_time(record: DownloadRecord, other: DownloadRecord) -> Download:
-    """The download with the exact time of its answer, which logs tell in milliseconds."""
+    """The download of `record` with the exact time of its answer, of which logs hold the milliseconds."""
     assert record.download.capture and other.download.capture
     assert abs(record.download.capture.at - other.download.capture.at) < timedelta(milliseconds=1)
     return replace(record.download, capture=replace(record.download.capture, at=other.download.capture.at))
 
 
 def test_an_archive_that_preston_began_is_gone_on_with(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """Its logs become ours, with what they tell; our next log names its last one."""
+    """The logs of that archive become ours, with what they say; our next log names its last one."""
     source = unpacked("data-two-versions", instance.folder)
     list(copy(source, instance.settings.data_dir / "content"))
     crawl_of(instance).get(provider.put("/a", "ours"))
     [ours] = crawl_of(instance).seal()
     theirs = [name.digest for name in Archive(source).logs()]
     assert [name.digest for name in archive_of(instance).logs()] == [ours, *theirs] == log_digests(instance)
-    told = instance.harvester.instance.ledger.downloads.history("https://example.org")
-    assert [record.log for record in told] == theirs
+    records = instance.harvester.instance.ledger.downloads.history("https://example.org")
+    assert [record.log for record in records] == theirs
     assert {check.verdict for check in verify(archive_of(instance))} == {"OK"}
 
 
@@ -416,8 +416,8 @@ def test_a_hash_uri_is_answered_from_the_archive(instance: TemporaryInstance, pr
     assert len(instance.harvester.instance.ledger.downloads.unlogged().downloads) == 1
 
 
-def test_a_hash_uri_that_is_not_there_is_told(instance: TemporaryInstance) -> None:
-    """As a document that is not found; and one that is too large as one that is refused."""
+def test_a_hash_uri_that_is_not_there_is_an_error(instance: TemporaryInstance) -> None:
+    """Such a URI fails as a document that is not found does."""
     with pytest.raises(StatusError, match="is not filed in this archive") as raised:
         crawl_of(instance).get(f"hash://sha256/{'0' * 64}")
     assert raised.value.status == 404 and not raised.value.retriable

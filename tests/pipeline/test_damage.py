@@ -187,7 +187,7 @@ def is_whole(instance: TemporaryInstance) -> None:
 def test_all_filed_damage_is_found_and_mended(
     how: str, copy: TemporaryInstance, prepared: tuple[Path, dict[str, str]]
 ) -> None:
-    """One kind keeps none of the others from being found: provider, file and command are told of each."""
+    """One kind keeps none of the others from being found: provider, file and command are reported of each."""
     damaged_and_mended(copy, prepared[1], how, [kind for kind in FILED if "digest" not in kind])
 
 
@@ -203,16 +203,16 @@ def test_damaged_digests_of_exports_are_found_and_mended(
 
 
 def damaged_and_mended(copy: TemporaryInstance, known: dict[str, str], how: str, kinds: Sequence[str]) -> None:
-    """Do harm to files of some kinds: each is told, `harvest rebuild` mends all."""
+    """Do harm to files of some kinds: each is reported, `harvest rebuild` mends all."""
     places = {kind: (FILED[kind][0], FILED[kind][1](copy.folder, known)) for kind in kinds}
     for _, path in places.values():
         harm(path, how)
     wrong = verified(copy)
     for kind, (name, path) in places.items():
-        told = [item for item in wrong if item["provider"] == name and _names(item, path)]
-        assert told, f"{kind} {path} is not told in {wrong}"
-        assert told[0]["mend"] == (f"harvest rebuild {name}" if name else "harvest rebuild")
-        assert told[0]["mend"] in told[0]["detail"]
+        reported = [item for item in wrong if item["provider"] == name and _names(item, path)]
+        assert reported, f"{kind} {path} is not reported in {wrong}"
+        assert reported[0]["mend"] == (f"harvest rebuild {name}" if name else "harvest rebuild")
+        assert reported[0]["mend"] in reported[0]["detail"]
     answer = rebuilt(copy)
     assert answer["ok"], answer
     is_whole(copy)
@@ -280,13 +280,13 @@ def test_any_file_of_the_store_may_be_damaged(
 
 
 def datasets(at: Harvester, name: str) -> dict[str, Any]:
-    """What was last harvested of each dataset; when exactly an answer came, a log tells in milliseconds."""
+    """What was last harvested of each dataset, without the times of answers, of which a log holds the milliseconds."""
     found = at.instance.ledger.datasets(name)
     return {d.iri: (d.modified, d.coverage, [(c.url, c.digest, c.validators) for c in d.captures]) for d in found}
 
 
 @pytest.mark.parametrize("how", [*HOW, "empty"])
-def test_a_damaged_ledger_is_told_and_made_again(
+def test_a_damaged_ledger_is_reported_and_made_again(
     how: str, copy: TemporaryInstance, prepared: tuple[Path, dict[str, str]]
 ) -> None:
     """Versions, datasets and dates come from the logs; the seed list is read as far as it goes."""
@@ -298,9 +298,9 @@ def test_a_damaged_ledger_is_told_and_made_again(
         os.truncate(ledger, 0)
     else:
         harm(ledger, how)
-    with pytest.raises(LedgerDamage, match=r"ledger\.sqlite.*`harvest rebuild` makes it again") as told:
+    with pytest.raises(LedgerDamage, match=r"ledger\.sqlite.*`harvest rebuild` makes it again") as caught:
         verified(copy)
-    assert told.value.url == str(ledger)
+    assert caught.value.url == str(ledger)
     answer = rebuilt(copy)
     assert answer["ok"] and [(item["what"], item["mended"]) for item in answer["results"]] == [("ledger", True)]
     is_whole(copy)

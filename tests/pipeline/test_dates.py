@@ -89,7 +89,7 @@ def test_a_date_in_the_future_that_was_harvested_once_gives_way(
     assert "2026-01-02" in instance.settings.registry.read_text()
 
 
-def test_a_date_older_than_the_harvested_one_is_told(
+def test_a_date_older_than_the_harvested_one_is_reported(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A provider that restores a backup would otherwise be idle for no visible reason."""

@@ -138,7 +138,7 @@ def test_a_lost_store_is_rebuilt_from_the_snapshots(
 def test_a_damaged_change_is_found_by_verify(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """A proof that cannot fail proves nothing: damage to a change, and to filed bytes, is told by name."""
+    """A proof that cannot fail proves nothing: damage to a change, and to filed bytes, is reported by name."""
     registered()
     release(provider, 1, A1)
     instance.tick("p")
@@ -308,14 +308,14 @@ def test_a_version_that_cannot_be_loaded_is_a_finding_until_it_can(
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE, errno.EACCES])
-def test_trouble_with_the_disk_is_told_as_such(
+def test_trouble_with_the_disk_is_reported_as_such(
     number: int,
     instance: TemporaryInstance,
     provider: ProviderServer,
     registered: DumpRecords,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Wherever it strikes: a finding with reason and advice, and it is tried again."""
+    """Wherever the disk fails: a finding with reason and advice, and the harvest is tried again."""
     registered()
     release(provider, 1, A1)
     with monkeypatch.context() as patched:

@@ -1,4 +1,4 @@
-"""Findings belong to datasets: what is wrong with one is told until it is mended, whatever becomes of the others."""
+"""Findings belong to datasets: what is wrong with one stays reported until mended, whatever becomes of the others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def day(n: int) -> str:
     return f"2026-01-{n:02d}T00:00:00Z"
 
 
-def told(instance: TemporaryInstance) -> ProviderReport:
+def report_of(instance: TemporaryInstance) -> ProviderReport:
+    """What is reported of provider p."""
     running = instance.harvester.instance
     found = provider_report(running.ledger, running.settings, "p", running.roster.get("p"), running.clock())
     assert found is not None
@@ -56,7 +57,7 @@ def test_a_dataset_that_fails_stays_visible_while_another_commits(
         describe(provider, ("a", day(1), "/a.ttl"), ("b", day(n), f"/b{n}.ttl"))
         instance.tick("p")
         instance.clock.forward(minutes=1)
-    found = told(instance)
+    found = report_of(instance)
     assert (found.state, found.version) == ("failing", 2)
     assert [(each.kind, (each.dataset or "")[-2:]) for each in found.findings if each.fatal] == [("status", "#a")]
     bad, good = of(found, "a"), of(found, "b")
@@ -79,7 +80,7 @@ def test_a_dataset_that_fails_stays_visible_while_another_commits(
     assert ask(instance, tracked) == [(bad.iri, "failing", "2", "status")]
 
 
-def test_the_last_try_is_the_last_though_the_same_bytes_are_told_once(
+def test_the_last_try_is_the_last_though_the_same_bytes_are_reported_once(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """A run is filed for the first failure alone; tries go on, and are counted."""
@@ -90,7 +91,7 @@ def test_the_last_try_is_the_last_though_the_same_bytes_are_told_once(
         instance.tick("p")
         instance.clock.forward(hours=7)
     assert len(instance.harvester.instance.ledger.runs("p")) == 1
-    bad = of(told(instance), "a")
+    bad = of(report_of(instance), "a")
     assert (bad.tries, bad.since, bad.last_try) == (3, START, START + timedelta(hours=14))
 
 
@@ -107,12 +108,12 @@ def test_a_held_dataset_says_what_lets_it_through(
     provider.put("/a2.ttl", ttl(A2))
     describe(provider, ("a", day(2), "/a2.ttl"), ("b", day(3), "/b.ttl"))
     instance.tick("p")
-    found = told(instance)
+    found = report_of(instance)
     held = of(found, "a")
     assert (found.state, held.state, held.commands) == ("held", "held", ("harvest approve p",))
     assert [each.reason for each in held.waiting] == ["the shrink guard holds it until `harvest approve p`"]
     instance.harvester.approve("p")
-    assert (told(instance).state, of(told(instance), "a").findings) == ("idle", ())
+    assert (report_of(instance).state, of(report_of(instance), "a").findings) == ("idle", ())
 
 
 def test_what_fails_and_left_the_description_fails_nobody_any_more(
@@ -123,20 +124,20 @@ def test_what_fails_and_left_the_description_fails_nobody_any_more(
     provider.put("/b.ttl", ttl(B1))
     describe(provider, ("a", day(1), "/a.ttl"), ("b", day(1), "/b.ttl"))
     instance.tick("p")
-    assert told(instance).state == "failing"
-    [entry] = of(told(instance), "a").waiting
+    assert report_of(instance).state == "failing"
+    [entry] = of(report_of(instance), "a").waiting
     instance.harvester.instance.ledger.announcements.settle(entry.announcement, "superseded")
     describe(provider, ("b", day(1), "/b.ttl"))
     instance.clock.forward(days=1)
     instance.tick("p")
-    found = told(instance)
+    found = report_of(instance)
     assert (found.state, found.trouble) == ("idle", None)
     assert not any(each.fatal for each in found.findings)
     provider.put("/b2.ttl", ttl(A1))
     describe(provider, ("b", day(2), "/b2.ttl"))
     instance.tick("p")
     rows = ask(instance, "SELECT ?iri ?state { ?node harvest:datasetState ?state ; harvest:dataset ?iri }")
-    assert rows == [(f"{provider.url}/#b", "idle")], "nothing is told of the other one any more"
+    assert rows == [(f"{provider.url}/#b", "idle")], "nothing is written of the other one any more"
 
 
 def test_a_state_written_beside_a_commit_does_not_undo_it(
@@ -158,7 +159,7 @@ def test_a_state_written_beside_a_commit_does_not_undo_it(
     instance.at_step = write_beside
     instance.tick("p")
     writers[0].join(60)
-    now = told(instance)
+    now = report_of(instance)
     graph = "SELECT ?version ?state { ?g harvest:version ?version ; harvest:tracks [ harvest:datasetState ?state ] }"
     assert (ask(instance, graph), now.version, of(now, "a").state) == ([("1", "idle")], 1, "idle")
 
@@ -173,7 +174,7 @@ def test_the_metadata_graph_says_what_the_ledger_says_once_a_version_is_committe
         provider.put(f"/a{n}.ttl", ttl(triple))
         describe(provider, ("a", day(n), f"/a{n}.ttl"), ("b", day(1), "/b.ttl"), ("none", day(1), "/none.ttl"))
         instance.tick("p")
-        now = told(instance)
+        now = report_of(instance)
         assert (now.version, now.state, of(now, "a").state, of(now, "a").tries) == (n + 1, "failing", "idle", 0)
         assert of(now, "a").reason == f"its date, 2026-01-0{n} 00:00, was harvested on 2026-01-01 00:00 UTC"
         facts = {(s.value, p, o.value) for s, p, o in ProviderFacts(instance.settings.base_url, now).of_provider()}

@@ -92,8 +92,8 @@ def test_what_is_no_description_is_passed_over(
 
 
 @pytest.mark.parametrize(("name", "media_type"), [("a", "text/turtle"), ("a.ttl", "text/plain"), ("a.ttl", None)])
-def test_a_broken_description_is_told(tmp_path: Path, name: str, media_type: str | None) -> None:
-    """It says that it is RDF, and speaks of VoID."""
+def test_a_broken_description_is_reported(tmp_path: Path, name: str, media_type: str | None) -> None:
+    """Such a document says that it is RDF, and speaks of VoID."""
     with pytest.raises(DescriptionError, match=f"http://x/{name} cannot be read as Turtle at line"):
         list(void(filed(tmp_path, name, VOID + "<http://x/d> a void:Dataset ; ; [", media_type)))
 
@@ -108,7 +108,7 @@ def test_descriptions_in_utf_16_are_read(tmp_path: Path) -> None:
 
 
 def test_a_large_dump_costs_little(tmp_path: Path) -> None:
-    """Handlers are told of every dump; one that does not speak of VoID is not parsed."""
+    """Handlers are given every dump; one that does not speak of VoID is not parsed."""
     body = b"<http://x/a> <http://x/b> <http://x/c> .\n" * 1_000_000
     large = filed(tmp_path, "a.nt", body, "application/n-triples")
     began = time.perf_counter()
@@ -135,7 +135,7 @@ def test_robots_are_read_at_their_place_alone(tmp_path: Path) -> None:
 
 
 def test_entries_are_listed_up_to_where_an_archive_breaks_off(tmp_path: Path) -> None:
-    """What could be read is asked for, and the rest is told."""
+    """The entries that could be read are asked for, and an error says where the archive breaks off."""
     with tarfile.open(tmp_path / "a.tar", "w") as packed:
         for name in "abc":
             (tmp_path / name).write_bytes(b"x" * 5000)

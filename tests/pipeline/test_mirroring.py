@@ -10,7 +10,7 @@ import pytest
 
 from harvest.model import Outcome
 from tests.pipeline.conftest import TemporaryInstance
-from tests.pipeline.test_findings import day, describe, of, told
+from tests.pipeline.test_findings import day, describe, of, report_of
 from tests.pipeline.test_semantics import A1, A2, B1, C1, ttl
 from tests.provider import VOID, ProviderServer, dataset
 
@@ -35,7 +35,7 @@ def tick(instance: TemporaryInstance) -> list[Outcome]:
 
 
 def departures(instance: TemporaryInstance) -> list[str]:
-    return [each.message for each in told(instance).findings if each.kind == "dataset-departed"]
+    return [each.message for each in report_of(instance).findings if each.kind == "dataset-departed"]
 
 
 def rebuilt(instance: TemporaryInstance) -> bool:
@@ -48,7 +48,7 @@ def test_what_left_goes_with_the_next_release(two: TemporaryInstance, provider: 
     describe(provider, ("a", day(2), "/a2.ttl"))
     assert tick(two) == [Outcome.COMMITTED]
     assert two.graph("p") == {A2}
-    assert (departures(two), [each.iri[-2:] for each in told(two).datasets]) == ([], ["#a"])
+    assert (departures(two), [each.iri[-2:] for each in report_of(two).datasets]) == ([], ["#a"])
     assert two.proven("p")
     assert rebuilt(two)
 
@@ -88,7 +88,7 @@ def test_a_departure_that_somebody_skips_is_not_announced_again(
     assert tick(two) == [Outcome.HELD]
     two.harvester.skip("p")
     assert tick(two) == []
-    assert (two.graph("p"), told(two).state) == ({A1, B1}, "idle")
+    assert (two.graph("p"), report_of(two).state) == ({A1, B1}, "idle")
 
 
 def test_a_dataset_that_is_renamed_between_releases_is_not_there_twice(
@@ -178,7 +178,7 @@ def test_once_the_partial_dataset_left_the_others_are_mirrored(
     assert instance.graph("p") == {A1}
 
 
-def test_without_mirroring_a_departure_is_told_and_takes_nothing_away(
+def test_without_mirroring_a_departure_is_reported_and_takes_nothing_away(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """The finding says what takes its statements out, and doing so does."""
@@ -193,7 +193,7 @@ def test_without_mirroring_a_departure_is_told_and_takes_nothing_away(
     [message] = departures(instance)
     assert "#b no more, which was harvested on 2026-01-01" in message
     assert "`removals: mirror` in the registry entry of p takes them out" in message
-    assert (told(instance).state, of(told(instance), "b").described) == ("idle", False)
+    assert (report_of(instance).state, of(report_of(instance), "b").described) == ("idle", False)
     registered("removals: mirror")
     assert tick(instance) == [Outcome.COMMITTED]
     assert (instance.graph("p"), departures(instance)) == ({A1}, [])
@@ -214,5 +214,5 @@ def test_a_held_full_dump_of_what_left_is_dropped(
     assert tick(instance) == [Outcome.HELD]
     describe(provider, ("b", day(1), "/b.ttl"))
     assert tick(instance) == []
-    assert told(instance).state == "idle"
+    assert report_of(instance).state == "idle"
     assert instance.harvester.instance.ledger.announcements.held("p") == []

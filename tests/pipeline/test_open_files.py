@@ -1,4 +1,4 @@
-"""The limit of open files: raised where it may be, and told where it is too low."""
+"""The limit of open files: raised where it may be, and reported where it is too low."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def harvest(folder: Path, command: str, soft: int, hard: int) -> subprocess.Comp
 
 
 @pytest.mark.parametrize("command", ["run", "serve", "verify"])
-def test_too_low_a_limit_is_told_at_the_start(folder: Path, command: str) -> None:
+def test_too_low_a_limit_is_reported_at_the_start(folder: Path, command: str) -> None:
     """The store refused to open, and the command waited for ever for a process that did not have it."""
     ended = harvest(folder, command, 64, 64)
     assert ended.returncode == 1

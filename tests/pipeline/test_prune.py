@@ -72,7 +72,7 @@ def test_what_was_pruned_is_skipped_by_verify(harvested: TemporaryInstance) -> N
 
 
 def test_a_dry_run_changes_nothing(harvested: TemporaryInstance) -> None:
-    """It tells what would go, and how many bytes."""
+    """A dry run says what would go, and how many bytes."""
     before = filed(harvested)
     would = pruned(harvested, PruneRule(versions=1), dry_run=True)
     assert filed(harvested) == before

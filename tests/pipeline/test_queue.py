@@ -50,8 +50,8 @@ def busy(instance: TemporaryInstance, provider: ProviderServer, registered: Dump
     return instance
 
 
-def test_the_queue_tells_what_fails_is_held_waits_and_is_harvested(busy: TemporaryInstance) -> None:
-    """Each with since when and, where it waits, for what."""
+def test_the_queue_says_what_fails_is_held_waits_and_is_harvested(busy: TemporaryInstance) -> None:
+    """Each entry says since when and, where it waits, for what."""
     found = queue(busy)
     [failing], [held], [harvesting] = found.failing, found.held, found.harvesting
     assert ((failing.dataset or "")[-2:], failing.tries, failing.age_s) == ("#b", 2, 3900)
@@ -72,11 +72,11 @@ def test_the_queue_tells_what_fails_is_held_waits_and_is_harvested(busy: Tempora
 def test_the_queue_is_printed_for_people(busy: TemporaryInstance, capsys: pytest.CaptureFixture[str]) -> None:
     """Below the table of `harvest status`."""
     show_queue.queue(queue(busy), None)
-    told = capsys.readouterr().out
-    assert told.startswith("1 failing (the longest for 1 h 5 min), 1 held (the longest for 5 min 0 s), 3 waiting")
-    assert "2 tries, the last 2026-01-01 01:00, the next 2026-01-01 01:02" in told
-    assert "`harvest approve p`" in told
-    assert "seeds: none; generation: " in told and "last export: none yet" in told
+    printed = capsys.readouterr().out
+    assert printed.startswith("1 failing (the longest for 1 h 5 min), 1 held (the longest for 5 min 0 s), 3 waiting")
+    assert "2 tries, the last 2026-01-01 01:00, the next 2026-01-01 01:02" in printed
+    assert "`harvest approve p`" in printed
+    assert "seeds: none; generation: " in printed and "last export: none yet" in printed
 
 
 def test_the_line_in_the_log_names_what_is_harvested(busy: TemporaryInstance) -> None:

@@ -145,7 +145,7 @@ def test_bytes_that_changed_give_another_version_and_nothing_is_put_in_place(
     assert instance.graph("p") == graph
 
 
-def test_a_provider_that_no_log_tells_of_is_unknown(instance: TemporaryInstance) -> None:
+def test_a_provider_that_no_log_names_is_unknown(instance: TemporaryInstance) -> None:
     """A slip in the name must not look like an empty success."""
     instance.register("")
     with pytest.raises(UnknownName, match="no provenance log holds a version of q"):
@@ -155,7 +155,7 @@ def test_a_provider_that_no_log_tells_of_is_unknown(instance: TemporaryInstance)
 def test_a_forgotten_provider_is_not_made_again(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """Forgetting is told in the log: who comes back begins anew, and a rebuild makes only what came after."""
+    """Forgetting is written to the log: who comes back begins anew, and a rebuild makes only what came after."""
     registered()
     harvested(instance, provider)
     instance.register("{}\n")

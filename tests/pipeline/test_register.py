@@ -1,4 +1,4 @@
-"""A registry provider's dumps go through the states of a seed, and are told of like one."""
+"""A registry provider's dumps go through the states of a seed, and are described like one."""
 
 from __future__ import annotations
 

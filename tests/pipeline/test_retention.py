@@ -78,14 +78,14 @@ def test_a_provider_says_up_to_which_run_some_were_let_go(old: TemporaryInstance
     """Who looks for a run of last year knows that it was there."""
     running = old.harvester.instance
 
-    def told() -> object:
+    def runs_let_go() -> object:
         known = provider_report(running.ledger, running.settings, "p", running.roster.get("p"), old.clock())
         assert known is not None
         return known.runs_let_go
 
-    assert told() is None
+    assert runs_let_go() is None
     Retention(running).let_go()
-    assert told() == 12
+    assert runs_let_go() == 12
 
 
 def pages_of(instance: TemporaryInstance) -> FlaskClient:
@@ -125,7 +125,7 @@ def test_what_is_young_stays(old: TemporaryInstance) -> None:
 
 
 def test_logs_can_be_made_again_when_the_past_is_gone(old: TemporaryInstance) -> None:
-    """What a log tells of a version stands in the ledger once, for good: in the note that went into the log."""
+    """What a log says of a version stands in the ledger once, for good: in the note that went into the log."""
     needed = ledger_of(old).downloads.needed()
     assert count(old, "version WHERE facts IS NOT NULL") == 0
     Retention(old.harvester.instance).let_go()

@@ -119,7 +119,7 @@ def test_what_is_known_of_seeds_can_be_asked(instance: TemporaryInstance, provid
 
 
 def test_a_download_that_a_crash_cut_short_begins_anew(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """The old one is told as interrupted, and the seed waits a little: it may have caused the crash."""
+    """The old download is reported as interrupted, and the seed waits a little: it may have caused the crash."""
     [hash] = listed(instance, provider.put("/a.nt", DUMP))
     ledger = the_ledger(instance)
     ledger.seeds.tried(hash, instance.clock())
@@ -211,8 +211,8 @@ def test_a_loaded_graph_follows_the_downloads_of_its_seed(
         assert ask(instance, asked) == objects
     documents = the_ledger(instance).documents
     assert [len(documents.tree(download.hash)) for download in documents.of_seed(hash)] == [1, 2, 2]
-    told = ask(instance, "SELECT ?loaded { ?d a harvest:CleanDocument ; harvest:loaded ?loaded } ORDER BY ?loaded")
-    assert told == [("false",), ("true",)]
+    loaded = ask(instance, "SELECT ?loaded { ?d a harvest:CleanDocument ; harvest:loaded ?loaded } ORDER BY ?loaded")
+    assert loaded == [("false",), ("true",)]
 
 
 def archive(**files: str) -> bytes:
@@ -257,7 +257,7 @@ def test_an_archive_is_unpacked_into_its_entries(instance: TemporaryInstance, pr
 def test_a_seed_passes_through_the_states_of_the_document(
     instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
-    """In their order, each filed as it is passed, so that a page tells what is done with a large dump now."""
+    """The states have their order, and each is filed as it is passed: a page says what is done with a dump now."""
     database = the_ledger(instance).database
     database.write("CREATE TABLE passed (status TEXT)")
     database.write(
@@ -285,10 +285,10 @@ def test_a_download_that_was_filed_and_not_washed_is_washed_later(
     assert instance.harvester.seeding.due() == []
 
 
-def test_a_document_that_cannot_be_washed_in_time_is_told_so(
+def test_a_document_that_cannot_be_washed_in_time_says_so(
     instance: TemporaryInstance, provider: ProviderServer
 ) -> None:
-    """It keeps the state that it did not get beyond, and is not tried again before its interval is past."""
+    """The document keeps the state that it did not get beyond, and is not tried again before its interval is past."""
     instance.settings = replace(instance.settings, wash=replace(instance.settings.wash, timeout_s=0.0))
     [hash] = listed(instance, provider.put("/a.nt", DUMP))
     [result] = to_json(instance.harvester.seeding.run([]))
@@ -302,26 +302,26 @@ def test_a_document_that_cannot_be_washed_in_time_is_told_so(
 def test_the_schedule_takes_stale_seeds(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """At its first tick, beside the providers; what became of them can be asked after the next."""
     instance.settings = replace(instance.settings, schedule=ScheduleSettings(update=0.2))
-    told = "SELECT ?s { ?s a harvest:Seed ; harvest:status 'parsed' }"
+    query = "SELECT ?s { ?s a harvest:Seed ; harvest:status 'parsed' }"
     with scheduled(instance) as (harvester, _):
         uris = [provider.put("/a.nt", DUMP), provider.url + "/gone", "relative.ttl"]
         hash = harvester.instance.ledger.seeds.add_all(uris, harvester.instance.clock(), DAY)[0][0]
-        until(lambda: ask(instance, told) == [(f"http://h.example/documents/{hash}",)], "the seed is told")
+        until(lambda: ask(instance, query) == [(f"http://h.example/documents/{hash}",)], "the seed is described")
     assert sorted(path for path, _ in provider.requests) == ["/a.nt", "/gone"]
 
 
 def test_a_tick_does_not_wait_for_a_long_load(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """Providers are looked at though a graph of millions is being written; seeds are told at a later tick."""
+    """Providers are looked at though a graph of millions is being written; seeds are described at a later tick."""
     listed(instance, provider.put("/a.nt", DUMP))
-    seeding, told = instance.harvester.seeding, "SELECT ?s { ?s a harvest:Seed }"
+    seeding, query = instance.harvester.seeding, "SELECT ?s { ?s a harvest:Seed }"
     seeding.work(seeding.due()[0])
     with ThreadPoolExecutor(1) as other:
         other.submit(instance.harvester.instance.writing.acquire).result()
         seeding.publish_now_or_later()
         other.submit(instance.harvester.instance.writing.release).result()
-    assert ask(instance, told) == []
+    assert ask(instance, query) == []
     seeding.publish_now_or_later()
-    assert len(ask(instance, told)) == 1
+    assert len(ask(instance, query)) == 1
 
 
 def test_seeds_are_worked_on_side_by_side(instance: TemporaryInstance, provider: ProviderServer) -> None:

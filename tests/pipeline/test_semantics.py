@@ -173,7 +173,7 @@ def test_foreign_graph_names_land_in_the_providers_own_graph(
 def test_the_guard_holds_a_harvest_that_removes_too_much(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """Held: nothing changes, the figures are told, and approving lets the filed dumps through."""
+    """Held: nothing changes, the figures are reported, and approving lets the filed dumps through."""
     instance.guard(2, 0.2)
     registered("removals: mirror")
     lines = [f'<http://x/{i}> <http://p> "1"' for i in range(10)]

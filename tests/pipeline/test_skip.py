@@ -50,7 +50,7 @@ def test_partials_behind_a_held_one_are_downloaded_when_they_are_seen(
 def test_a_partial_that_is_gone_can_be_skipped(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """It would block its dataset for ever; those behind it are harvested, and the log tells what was left out."""
+    """The dump would block its dataset for ever; those behind it are harvested, and the log says what was left out."""
     registered()
     release(provider, 1, A1, partial=True)
     outcomes(instance)
@@ -94,7 +94,7 @@ def test_what_was_skipped_is_not_announced_again_unless_it_is_asked_for(
 def test_an_announcement_is_skipped_by_its_number(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """As `harvest status` prints it; what is no open announcement is told with those that are."""
+    """The number is what `harvest status` prints; another number is refused with those of the open announcements."""
     registered()
     release(provider, 1, A1, partial=True)
     with pytest.raises(UnknownName, match=r"nothing of it fails or is held; open announcements: none"):

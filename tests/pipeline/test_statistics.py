@@ -198,7 +198,7 @@ def test_a_forgotten_provider_leaves_no_figures(
     assert instance.harvester.instance.ledger.database.rows("SELECT * FROM statistics") == []
 
 
-def test_figures_are_told_where_graphs_are_described(
+def test_figures_are_written_where_graphs_are_described(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """The metadata graph, the description of the exports, and the web front's catalog say the same."""
@@ -216,10 +216,10 @@ def test_figures_are_told_where_graphs_are_described(
         " ?part void:property|void:class ?what ; void:triples|void:entities ?n }"
     )
     assert isinstance(parts, pyoxigraph.QuerySolutions)
-    told = {row["what"].value: int(row["n"].value) for row in parts}
+    partitions = {row["what"].value: int(row["n"].value) for row in parts}
     reading = InstanceCatalog(instance.settings).statistics("p")
     assert reading is not None
     assert (reading.version, reading.triples, reading.subjects) == (1, 7, 4)
     same = {p.property: p.triples for p in reading.properties} | {c.class_: c.entities for c in reading.classes}
-    assert told == same == {"http://p": 3, "http://q": 1, TYPE[1:-1]: 3, "http://x/Thing": 2, "http://x/Part": 1}
+    assert partitions == same == {"http://p": 3, "http://q": 1, TYPE[1:-1]: 3, "http://x/Thing": 2, "http://x/Part": 1}
     assert to_json(reading.classes[0]) == {"class": "http://x/Thing", "entities": 2}

@@ -1,4 +1,4 @@
-"""The steps of real runs: they cover them, tell what was done, and say where a killed one was."""
+"""The steps of real runs: they cover the runs, say what was done, and where a killed one was."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def test_the_steps_of_a_run_cover_its_whole_time(
     assert not any(step.broken for step in run.steps)
 
 
-def test_steps_tell_what_they_did(
+def test_steps_say_what_they_did(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """In figures that the page of the run shows."""
+    """Steps have the figures that the page of the run shows."""
     registered("removals: mirror")
     release(provider, 1, A1, B1)
     instance.tick("p")
@@ -70,7 +70,7 @@ def test_steps_tell_what_they_did(
     assert did["publish"] == {"generation": current.number}
 
 
-def test_a_download_that_goes_on_tells_how_far_it_is(
+def test_a_download_that_goes_on_says_how_far_it_is(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bytes so far and of how many; the figures of the end take their place."""
@@ -104,19 +104,19 @@ def test_how_far_a_step_is_is_written_once_in_a_while(
     registered()
     release(provider, 1, *(f"<http://x/{i}> <http://p> {i}" for i in range(300)))
     steps = instance.harvester.instance.ledger.steps
-    told: list[int] = []
+    recorded: list[int] = []
     record = steps.record
 
     def counted(run: int, figures: dict[str, int | str]) -> None:
-        told.append(run)
+        recorded.append(run)
         record(run, figures)
 
     monkeypatch.setattr(steps, "record", counted)
     began = time.monotonic()
     instance.tick("p")
     seconds = int(time.monotonic() - began)  # in each of which a step may write once
-    steps_that_tell = sum(bool(step.figures) for step in latest(instance).steps)
-    assert len(told) <= steps_that_tell + progress.AT_ONCE + seconds
+    steps_with_figures = sum(bool(step.figures) for step in latest(instance).steps)
+    assert len(recorded) <= steps_with_figures + progress.AT_ONCE + seconds
 
 
 def _changes(instance: TemporaryInstance) -> int:
@@ -142,7 +142,7 @@ def test_a_tick_without_news_writes_no_step(
 def test_a_killed_run_says_where_it_was_broken_off(
     step: str, instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """The next start tells it, and the next tick has a run of its own."""
+    """The next start reports the killed run, and the next tick has a run of its own."""
     registered()
     release(provider, 1, A1)
     assert run_and_die(instance, step) == -signal.SIGKILL
@@ -159,7 +159,7 @@ def test_a_killed_run_says_where_it_was_broken_off(
 def test_a_run_killed_while_loading_goes_on_in_the_same_run(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """The step that was broken off stays told, and the rest follows it."""
+    """The step that was broken off stays recorded, and the rest follows it."""
     registered()
     release(provider, 1, A1)
     assert run_and_die(instance, "load") == -signal.SIGKILL

@@ -1,4 +1,4 @@
-"""What handlers find is asked for in turn, filed, and told by one log."""
+"""What handlers find is asked for in turn, filed, and written to one log."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_dumps_of_a_description_are_asked_for(instance: TemporaryInstance, provi
     assert sorted(provider.requests) == [("/a.ttl", 200), ("/b.nt", 200), ("/void.ttl", 200)]
 
 
-def test_one_log_tells_of_a_crawl(instance: TemporaryInstance, provider: ProviderServer) -> None:
+def test_one_log_describes_a_crawl(instance: TemporaryInstance, provider: ProviderServer) -> None:
     """Each download names the one that led to it, a note which handler asked; questions stand in no log."""
     dump = provider.put("/a.ttl", TTL)
     url = provider.put("/void.ttl", VOID + dataset("http://x/1", None, [dump]))
@@ -140,14 +140,14 @@ def test_entries_of_archives_become_content(instance: TemporaryInstance, provide
         inner,
         (TTL + TTL).encode(),
     ]
-    told = {version.url: version.name for version in archive_of(instance).versions()}
-    assert told[names[2]] == name_of(sha256(TTL + TTL))
+    logged = {version.url: version.name for version in archive_of(instance).versions()}
+    assert logged[names[2]] == name_of(sha256(TTL + TTL))
     assert {check.verdict for check in verify(archive_of(instance))} == {"OK"}
     assert instance.harvester.instance.crawl.get(f"hash://sha256/{sha256(TTL)}").capture.final_url == names[0]
 
 
 def test_a_description_in_an_archive_leads_on(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """Handlers are told of entries as of anything else."""
+    """Handlers are given entries like any other document."""
     dump = provider.put("/a.ttl", TTL)
     url = provider.put("/d.zip", zipped(void_ttl=VOID + dataset("http://x/1", None, [dump])), "application/zip")
     assert asked(tracked(instance, url))[-1] == (dump, 2, "void")
@@ -176,8 +176,8 @@ def test_circles_end(instance: TemporaryInstance, provider: ProviderServer) -> N
     assert [url for url, _, _ in asked(found)] == [f"{provider.url}/{name}.xml" for name in "ab"]
 
 
-def test_what_fails_is_told_and_stops_nothing(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """By the report and by the log, as any download that failed."""
+def test_what_fails_is_reported_and_stops_nothing(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """The failure stands in the report and in the log, as any download that failed."""
     dump = provider.put("/a.ttl", TTL)
     gone = f"{provider.url}/gone.ttl"
     url = provider.put("/void.ttl", VOID + dataset("http://x/1", None, [gone, dump]))
@@ -185,8 +185,8 @@ def test_what_fails_is_told_and_stops_nothing(instance: TemporaryInstance, provi
     _, failed, good = found.answers
     assert failed.version is None and "404" in (failed.reason or "") and failed.is_new
     assert good.version is not None and not as_json(found)["ok"]
-    told = {version.url: version.reason for version in archive_of(instance).versions()}
-    assert "404" in (told[gone] or "")
+    reasons = {version.url: version.reason for version in archive_of(instance).versions()}
+    assert "404" in (reasons[gone] or "")
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_what_fails_is_told_and_stops_nothing(instance: TemporaryInstance, provi
         ("zip:http://x.example/a.zip!/a", "not an http"),
     ],
 )
-def test_what_cannot_be_had_is_told(
+def test_what_cannot_be_had_is_reported(
     instance: TemporaryInstance, provider: ProviderServer, name: str, reason: str
 ) -> None:
     """Handlers may ask for anything."""
@@ -225,7 +225,7 @@ def test_a_bomb_costs_one_finding(instance: TemporaryInstance, provider: Provide
 def test_a_package_adds_a_handler(
     instance: TemporaryInstance, provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Found by its entry point, told of every version, asked like our own."""
+    """The handler is found by its entry point, given every version, and asked like our own."""
     source = """
         def lines(version):
             if version.url.endswith(".list"):
@@ -239,10 +239,10 @@ def test_a_package_adds_a_handler(
     assert asked(tracked(instance, url, handlers=("void",))) == [(url, 0, None)]
 
 
-def test_a_broken_handler_is_told_once_and_stops_nothing(
+def test_a_broken_handler_is_reported_once_and_stops_nothing(
     instance: TemporaryInstance, provider: ProviderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the package to look at; our own go on."""
+    """The finding names the package to look at; our own handlers go on."""
     points = {"gone": "broken:nothing", "void": "broken:void", "zero": "broken:zero"}
     install(tmp_path / "site", monkeypatch, "broken", points, "zero = 0\n")
     install(tmp_path / "site", monkeypatch, "worse", {"worse": "worse:f"}, "import there_is_no_such_module\n")
@@ -287,13 +287,13 @@ def test_a_handler_that_fails_costs_one_finding(
     chosen = (*(f"a-{name}" for name in names), "archive")
     found = tracked(instance, url, handlers=chosen, depth=1, handler_s=60.0)
     assert [handler for _, _, handler in asked(found)] == [None, "a-raises", "archive"]
-    told = {finding.message.split()[2]: finding.message for finding in found.findings}
-    assert list(told) == [f"a-{name}" for name in names]
-    assert "of bad 1.2 failed over" in told["a-raises"] and "RuntimeError: boom" in told["a-raises"]
-    assert "ended its process" in told["a-dies"]
-    assert "SystemExit: 4" in told["a-exits"]
-    assert "asked for 1, which is no text" in told["a-numbers"]
-    assert "TypeError" in told["a-nothing"]
+    messages = {finding.message.split()[2]: finding.message for finding in found.findings}
+    assert list(messages) == [f"a-{name}" for name in names]
+    assert "of bad 1.2 failed over" in messages["a-raises"] and "RuntimeError: boom" in messages["a-raises"]
+    assert "ended its process" in messages["a-dies"]
+    assert "SystemExit: 4" in messages["a-exits"]
+    assert "asked for 1, which is no text" in messages["a-numbers"]
+    assert "TypeError" in messages["a-nothing"]
 
 
 def test_a_handler_that_hangs_is_ended(
@@ -307,7 +307,7 @@ def test_a_handler_that_hangs_is_ended(
 
 
 def test_a_log_is_replayed(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """Handlers are told of what it tells, as if it came now; nothing that it tells is downloaded again."""
+    """Handlers are given what the log names, as if it came now; nothing that it names is downloaded again."""
     dump = provider.put("/a.ttl", TTL)
     url = provider.put("/void.ttl", VOID + dataset("http://x/1", None, [dump, f"{provider.url}/b.ttl"]))
     first = tracked(instance, url, depth=0)
@@ -406,8 +406,8 @@ def test_unknown_handlers_and_shutdowns_end_it(instance: TemporaryInstance, prov
         tracked(instance, url)
 
 
-def test_passwords_are_not_told(instance: TemporaryInstance, provider: ProviderServer) -> None:
-    """Not by the report, not by the log."""
+def test_passwords_are_not_written(instance: TemporaryInstance, provider: ProviderServer) -> None:
+    """A password stands neither in the report nor in the log."""
     provider.put("/a.ttl", TTL)
     url = provider.url.replace("//", "//me:secret@") + "/a.ttl"
     found = tracked(instance, url)

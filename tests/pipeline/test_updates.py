@@ -83,7 +83,7 @@ def test_an_update_makes_a_version_of_a_graph_that_nobody_harvested(notes: Tempo
 
 
 def test_a_second_update_changes_what_it_changes(notes: TemporaryInstance) -> None:
-    """The change feed tells of nothing else, also where there are blank nodes."""
+    """The change feed holds nothing else, also where there are blank nodes."""
     updated(notes, insert("<a> <p> [ <q> 1 ; <r> [ <s> 2 ] ] . <b> <p> 1"))
     before = notes.graph("notes")
     written = updated(notes, f"WITH <{GRAPH}> DELETE {{ ?s <p> 1 }} INSERT {{ ?s <p> 3 }} WHERE {{ ?s <p> 1 }}")
@@ -298,10 +298,10 @@ OTHER = "<http://h.example/graph/other>"
         (f"INSERT DATA {{ GRAPH {OTHER} {{ <a> <p> 1 }} }}", RequestError, f"<{GRAPH}> and {OTHER}"),
     ],
 )
-def test_an_update_that_changes_another_graph_too_is_refused_and_told_which(
+def test_an_update_that_changes_another_graph_too_is_refused_with_its_name(
     two: TemporaryInstance, more: str, error: type[SparqlError], said: str
 ) -> None:
-    """Nor is the graph written that might be."""
+    """The graph that the update may change is not written either."""
     before = {name: two.graph(name) for name in ("notes", "other", "q")}
     with pytest.raises(error) as caught:
         updated(two, f"{insert('<a> <p> 1')} ; {more}")
@@ -356,9 +356,9 @@ def test_nothing_is_ever_fetched_for_the_graph_nor_written_to_the_registry(notes
     updated(notes, insert("<a> <p> 1"))
     assert notes.tick("notes") == []
     for names in (["notes"], []):
-        (told,) = execute(notes.harvester, "run", names)["results"]
-        assert told["outcome"] == "nothing to fetch"
-        assert "written by SPARQL updates" in told["finding"]["message"]
+        (result,) = execute(notes.harvester, "run", names)["results"]
+        assert result["outcome"] == "nothing to fetch"
+        assert "written by SPARQL updates" in result["finding"]["message"]
     assert notes.settings.registry.read_text() == REGISTRY
     assert len(notes.harvester.instance.ledger.runs("notes")) == 1
 
@@ -391,7 +391,7 @@ def test_a_provider_that_is_given_up_may_be_written_and_harvested_again(
     assert notes.proven("notes")
 
 
-def test_commands_carry_out_updates_and_tell_what_is_wrong(notes: TemporaryInstance) -> None:
+def test_commands_carry_out_updates_and_say_what_is_wrong(notes: TemporaryInstance) -> None:
     """The answer is JSON, with the kind of the error for the web front."""
     done = execute(notes.harvester, COMMAND, [insert("<a> <p> 1")])
     assert done["ok"] and done["results"][0]["outcome"] == "committed"
@@ -449,7 +449,7 @@ def test_an_update_killed_at_a_step_is_whole_or_not_there(notes: TemporaryInstan
     assert counts(updated(notes, insert("<http://x/more> <http://p> 1")))[1:] == (last + 1, 1, 0, 21)
 
 
-def test_an_update_whose_version_is_filed_but_not_loaded_is_not_told_to_have_failed(
+def test_an_update_whose_version_is_filed_but_not_loaded_is_not_reported_as_failed(
     notes: TemporaryInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The ledger's disk was full after the version was filed: it is loaded later, so its sender must not send again."""

@@ -77,14 +77,14 @@ def test_links_in_an_archive_are_no_reason_to_stop() -> None:
 
 def test_the_first_problems_become_findings_and_the_others_a_count() -> None:
     """A page with a million findings helps nobody."""
-    told = list(findings([A], [[part(5000, 90)]], 0.01))
-    assert len(told) == REPORTED + 2
-    assert (told[0].kind, told[0].line, told[0].url) == ("syntax", 3, A.url)
-    assert told[-2].message == f"{A.url} has 90 problems in all: 90 syntax"
-    assert told[-1].message.startswith("about 90 triples lost of 5,090 (1.8 %, the limit is 1 %)")
+    reported = list(findings([A], [[part(5000, 90)]], 0.01))
+    assert len(reported) == REPORTED + 2
+    assert (reported[0].kind, reported[0].line, reported[0].url) == ("syntax", 3, A.url)
+    assert reported[-2].message == f"{A.url} has 90 problems in all: 90 syntax"
+    assert reported[-1].message.startswith("about 90 triples lost of 5,090 (1.8 %, the limit is 1 %)")
 
 
-def test_what_stopped_a_harvest_is_told_and_not_what_came_before_it() -> None:
+def test_what_stopped_a_harvest_is_reported_and_not_what_came_before_it() -> None:
     """A harmless slip four lines above the end of a file that breaks off sent a provider to the wrong place."""
     slip, end = Problem("syntax", "odd element", 1485, 5), Problem("cut-off", "not well-formed XML", 1489, 3)
     broken = Part(
@@ -95,7 +95,7 @@ def test_what_stopped_a_harvest_is_told_and_not_what_came_before_it() -> None:
     assert caught.value.line == 1489
 
 
-def test_the_loss_is_counted_in_triples_and_told_where_it_is_greatest() -> None:
+def test_the_loss_is_counted_in_triples_and_reported_where_it_is_greatest() -> None:
     """One statement of Turtle may hold all triples of a dump."""
     small, large = (
         Problem("invalid-literal", "bad tag", 4, 5, lost=1),
@@ -114,7 +114,7 @@ def test_the_loss_is_counted_in_triples_and_told_where_it_is_greatest() -> None:
     ("lost", "kept", "said"),
     [(98, 902, "9.8 %"), (1, 10**6, "less than 0.01 %"), (15, 985, "1.5 %"), (10**5, 1, "99.9 %"), (1, 1, "50 %")],
 )
-def test_shares_are_told_in_percent(lost: int, kept: int, said: str) -> None:
+def test_shares_are_written_in_percent(lost: int, kept: int, said: str) -> None:
     """Nobody reads 0.098 as more than 0.01 at once."""
     assert loss(lost, lost + kept, 0.01).endswith(f" ({said}, the limit is 1 %)")
 

@@ -167,7 +167,7 @@ def test_the_same_bytes_with_another_etag_are_asked_for_by_that(
 
 
 @pytest.mark.parametrize("what", ["broken", "held"])
-def test_the_same_bad_bytes_are_downloaded_and_told_once(
+def test_the_same_bad_bytes_are_downloaded_and_reported_once(
     instance: TemporaryInstance, provider: ProviderServer, what: str
 ) -> None:
     """A broken or held dump without a date is not downloaded and washed every minute, and is taken once mended."""
@@ -185,7 +185,7 @@ def test_the_same_bad_bytes_are_downloaded_and_told_once(
 def test_a_dump_that_cannot_be_asked_for_stops_nothing_else(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """A dataset without a date whose dump is gone is failing by itself, backs off, is told once, and comes back."""
+    """A dataset without a date whose dump is gone is failing by itself, backs off, is reported once, and comes back."""
     registered()
     provider.put("/a.ttl", ttl(A1))
     provider.put("/b.ttl", ttl(B1))
@@ -235,7 +235,7 @@ def test_a_dump_that_comes_after_its_description_is_harvested(
 def test_a_dump_that_stays_the_same_under_a_newer_date_is_let_go(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """Some providers only touch the date: after some hours the dump is compared once a day, and that is told."""
+    """Some providers only touch the date: after some hours the dump is compared once a day, and that is reported."""
     registered()
     provider.put("/a.ttl", ttl(A1))
     for date in ("2026-01-01", "2026-01-02"):
@@ -259,7 +259,7 @@ def test_a_dump_that_stays_the_same_under_a_newer_date_is_let_go(
 def test_other_bytes_under_the_same_date_are_noticed_within_a_day(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """One conditional request a day and dataset finds them; they are harvested, and told."""
+    """One conditional request a day and dataset finds them; they are harvested, and reported."""
     registered()
     release(provider, 1, A1)
     outcomes(instance)
@@ -298,7 +298,7 @@ def test_other_dumps_under_the_same_date_are_asked_for_within_a_day(
 def test_a_dated_dump_whose_server_gives_nothing_to_ask_by_is_not_asked_for(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """It would be downloaded whole every day for nothing; its date tells when it is newer."""
+    """The dump would be downloaded whole every day for nothing; its date says when it is newer."""
     answer(provider, Manner(tag=False))
     registered()
     release(provider, 1, A1)

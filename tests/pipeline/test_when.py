@@ -82,10 +82,10 @@ def test_a_failed_harvest_leaves_the_date_where_it_was(
     assert "wash" in kinds(instance)
 
 
-def test_a_broken_dump_is_tried_again_later_and_told_once(
+def test_a_broken_dump_is_tried_again_later_and_reported_once(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """Mended under the same date and address it is harvested; until then one run tells of it, not one a minute."""
+    """Mended under the same date and address the dump is harvested; until then one run reports it, not one a minute."""
     registered()
     provider.put("/1.ttl", "broken")
     provider.describe("/void.ttl", "2026-01-01T00:00:00Z", ["/1.ttl"])
@@ -100,7 +100,7 @@ def test_a_broken_dump_is_tried_again_later_and_told_once(
     assert kinds(instance) == set()
 
 
-def test_a_newer_date_over_the_same_bytes_is_told(
+def test_a_newer_date_over_the_same_bytes_is_reported(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
     """Nothing changes but the date; the dump is not even downloaded again."""
@@ -116,10 +116,10 @@ def test_a_newer_date_over_the_same_bytes_is_told(
     assert instance.tick("p") == []
 
 
-def test_the_same_date_over_other_bytes_is_told(
+def test_the_same_date_over_other_bytes_is_reported(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """`harvest run NAME` takes them all the same."""
+    """`harvest run NAME` takes the other bytes all the same."""
     registered()
     release(provider, 1, A1)
     instance.tick("p")
@@ -133,7 +133,7 @@ def test_the_same_date_over_other_bytes_is_told(
 def test_a_registry_date_that_is_as_new_holds_a_harvest_back(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """What the registry says is harvested is not harvested again, and people are told how to have it."""
+    """What the registry says is harvested is not harvested again, and a finding says how to have it."""
     registered("modified: 2026-01-01")
     release(provider, 1, A1)
     assert instance.tick("p") == []
@@ -190,7 +190,7 @@ def test_a_dataset_without_a_date_is_watched_by_its_dumps(
 def test_a_description_that_is_gone_is_a_finding_and_backs_off(
     instance: TemporaryInstance, provider: ProviderServer, registered: DumpRecords
 ) -> None:
-    """One run tells it, the graph stays, the next looks come later and later, and a good answer clears it."""
+    """One run reports the loss, the graph stays, the next looks come later and later, and a good answer clears it."""
     registered()
     release(provider, 1, A1)
     instance.tick("p")
@@ -273,11 +273,11 @@ def test_a_newer_full_ends_the_waiting_for_older_partials(
 
 
 @pytest.mark.parametrize("url", ["http://[fe80::1%25eth0]/", "http://x%25y.example/"])
-def test_a_provider_with_an_odd_address_is_told_of_as_others_are(instance: TemporaryInstance, url: str) -> None:
-    """It is refused, with the reason, and stands in the metadata graph as failing."""
+def test_a_provider_with_an_odd_address_is_described_as_others_are(instance: TemporaryInstance, url: str) -> None:
+    """The provider is refused, with the reason, and stands in the metadata graph as failing."""
     instance.register(f"p:\n  void: '{url}'\n")
     [result] = instance.tick("p")
     assert result.finding is not None
     assert result.finding.kind == "refused"
-    told = b"".join(instance.harvester.instance.store.dump(instance.harvester.instance.metadata_graph)).decode()
-    assert instance.settings.graph("p") in told
+    metadata = b"".join(instance.harvester.instance.store.dump(instance.harvester.instance.metadata_graph)).decode()
+    assert instance.settings.graph("p") in metadata

@@ -89,7 +89,7 @@ class Graphs:
         subprocess.run(["sha256sum", "--check", "--strict", "--quiet", *sorted(sums)], cwd=self.folder, check=True)
 
     def state(self) -> dict[str, tuple[int, int]]:
-        """What tells whether a file was written."""
+        """The inode and the time of each file, which change when it is written."""
         return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in self.folder.iterdir()}
 
     def rewritten(self, before: dict[str, tuple[int, int]]) -> set[str]:
@@ -168,10 +168,10 @@ def test_the_whole_is_the_members_of_all_one_after_another(graphs: Graphs) -> No
     graphs.export()
     members = b"".join((graphs.folder / f"{name}.nq.gz").read_bytes() for name in NAMES)
     assert (graphs.folder / "all.nq.gz").read_bytes() == members
-    told = subprocess.run(
+    unpacked = subprocess.run(
         ["gzip", "--decompress", "--stdout", "all.nq.gz"], cwd=graphs.folder, capture_output=True, check=True
     )
-    assert told.stdout == b"".join(graphs.text(name, 1) for name in NAMES)
+    assert unpacked.stdout == b"".join(graphs.text(name, 1) for name in NAMES)
 
 
 def test_no_provider_gives_an_empty_whole(graphs: Graphs) -> None:
@@ -352,8 +352,8 @@ def whole(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_the_description_tells_title_licence_and_publisher_of_each_dataset(tmp_path: Path) -> None:
-    """Who finds the data by it has to know what they are, and what may be done with them."""
+def test_the_description_names_title_licence_and_publisher_of_each_dataset(tmp_path: Path) -> None:
+    """Who finds the data by the description has to know what they are, and what may be done with them."""
     snapshot = tmp_path / "s.nq"
     snapshot.write_bytes(b"")
     free, g = "http://creativecommons.org/publicdomain/zero/1.0/", f"{BASE}/graph/"
@@ -362,10 +362,10 @@ def test_the_description_tells_title_licence_and_publisher_of_each_dataset(tmp_p
     given = {"a": (one,), "b": (one, two), "c": (About("no iri", "Nothing", homepage="javascript alert"),)}
     subjects = [ExportedGraph(n, g + n, 1, 0, None, lambda: snapshot, about=about) for n, about in given.items()]
     export(tmp_path / "exports", BASE, subjects, NOW)
-    told = list(pyoxigraph.parse(path=tmp_path / "exports" / "void.ttl"))
+    description = list(pyoxigraph.parse(path=tmp_path / "exports" / "void.ttl"))
 
     def said(subject: str) -> set[tuple[str, str]]:
-        quads = (quad for quad in told if str(quad.subject) == f"<{subject}>")
+        quads = (quad for quad in description if str(quad.subject) == f"<{subject}>")
         return {(re.split("[/#]", q.predicate.value)[-1], str(getattr(q.object, "value", ""))) for q in quads}
 
     what = {("title", "One"), ("license", free), ("publisher", "The Institute: ships"), ("homepage", "http://d/")}
@@ -457,7 +457,7 @@ def _run(script: str, *arguments: object) -> bool:
     return done.returncode == 0
 
 
-def test_the_description_tells_the_figures_of_each_graph(graphs: Graphs) -> None:
+def test_the_description_has_the_figures_of_each_graph(graphs: Graphs) -> None:
     """The most frequent properties and classes, the numbers of all; and nothing of a graph that was not counted."""
     properties = {f"http://example.org/p{n}": 1 + n // 2 for n in range(MOST + 50)}
     counted = Statistics(101, 77, properties, {"http://example.org/C": 5})

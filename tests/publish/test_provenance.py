@@ -101,8 +101,8 @@ def test_the_receipt_says_what_became_of_the_dump() -> None:
     assert dump[SPDX + "checksumValue"] == {f'"{SHA}"^^<{XSD}hexBinary>'}
 
 
-def test_every_finding_is_told_with_its_place() -> None:
-    """Whatever characters a broken dump holds."""
+def test_every_finding_is_written_with_its_place() -> None:
+    """The statements of a finding are right whatever characters a broken dump holds."""
     data = receipt(BASE, PROVIDER)
     assert of(data, f"{PAGE}#run-7")[HARVEST + "finding"] == {f"<{PAGE}#run-7-finding-{n}>" for n in (1, 2)}
     first, second = (of(data, f"{PAGE}#run-7-finding-{n}") for n in (1, 2))

@@ -85,30 +85,30 @@ def loaded(facts: list[Fact]) -> list[str]:
 
 def test_an_interval_is_a_decimal_number_of_seconds() -> None:
     """Not a double with an exponent."""
-    told = loaded(list(RECORDS.of_seed(seed("http://x.example/a"))))
-    assert 'interval "8640000"^^<http://www.w3.org/2001/XMLSchema#decimal>' in told
-    assert 'relative "false"^^<http://www.w3.org/2001/XMLSchema#boolean>' in told
-    assert "source <http://x.example/a>" in told
+    statements = loaded(list(RECORDS.of_seed(seed("http://x.example/a"))))
+    assert 'interval "8640000"^^<http://www.w3.org/2001/XMLSchema#decimal>' in statements
+    assert 'relative "false"^^<http://www.w3.org/2001/XMLSchema#boolean>' in statements
+    assert "source <http://x.example/a>" in statements
 
 
-def test_what_is_not_known_is_not_told() -> None:
+def test_what_is_not_known_is_not_written() -> None:
     """No statement stands for None."""
-    told = loaded(list(RECORDS.of_document(download())))
-    assert sorted({line.split()[0] for line in told}) == [
+    statements = loaded(list(RECORDS.of_document(download())))
+    assert sorted({line.split()[0] for line in statements}) == [
         "began", "identifier", "seed", "status", "type", "wasDerivedFrom",
     ]  # fmt: skip
 
 
-def test_what_servers_and_documents_say_is_told_as_it_is() -> None:
+def test_what_servers_and_documents_say_is_written_as_it_is() -> None:
     """Control characters, quotes and markup in headers, names and excerpts."""
     odd = 'a\x00"\\\r\n\x1b<é>\u2028'
     problem = ProblemReport("syntax", odd, 1, None, odd)
     exchange = ExchangeReport({"x": odd}, 200, "http://x/", HttpVersion(1, 1), 0.5)
     facts = list(RECORDS.of_document(download((problem,), name=odd, http=(exchange,), final_url="a://::")))
-    told = loaded(facts)
-    assert len(told) == len(facts)
-    assert {line.split()[0] for line in told} >= {"title", "comment", "excerpt", "header", "walltime"}
-    assert "source <a://%3A%3A>" in told  # an address that is no IRI is told as one
+    statements = loaded(facts)
+    assert len(statements) == len(facts)
+    assert {line.split()[0] for line in statements} >= {"title", "comment", "excerpt", "header", "walltime"}
+    assert "source <a://%3A%3A>" in statements  # an address that is no IRI is written as one
 
 
 ODD = st.one_of(
@@ -118,7 +118,7 @@ ODD = st.one_of(
 
 
 @given(ODD.filter(lambda uri: unusable(uri) is None))
-def test_every_seed_that_can_be_registered_can_be_told(uri: str) -> None:
-    """One that could not would fail each time that it is worked on."""
+def test_every_seed_that_can_be_registered_can_be_described(uri: str) -> None:
+    """A seed that could not would fail each time that it is worked on."""
     facts = list(RECORDS.of_seed(seed(uri)))
     assert len(loaded(facts)) == len(facts)

@@ -1,4 +1,4 @@
-"""Stores with generations, for the query side to read."""
+"""Published stores: stores with generations, for the query side to read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEXT = NamedNode(f"{BASE}next")
 LABEL = NamedNode(f"{BASE}label")
 
 
-class SeedCatalog:
+class PublishedStore:
     """
     A store that is written here and read by others.
 

@@ -14,11 +14,11 @@ import pytest
 from sparql.errors import ClientGone, QueryTimeout, SparqlError
 from sparql.query.crew import ALONE_S
 from sparql.query.pool import Pool
-from sparql.query.process import AHEAD, AHEAD_S, TELLING_S, WorkerProcess
+from sparql.query.process import AHEAD, AHEAD_S, HIGHEST_S, WorkerProcess
 from sparql.query.state import WorkerState
 from sparql.query.ticket import Ticket
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import BASE, SeedCatalog, items
+from tests.query.stores import BASE, PublishedStore, items
 from tests.query.test_pool import ENDLESS, LONG, csv, request, running, text, ticket, until, whole
 
 PAIRS = 200_000
@@ -27,10 +27,10 @@ MIDDLING = f"SELECT (COUNT(*) AS ?n) {{ {{ SELECT * {{ ?a ?b ?c . ?d ?e ?f }} LI
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> SeedCatalog:
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add(items(1000))
-    return shelf
+def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedStore:
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add(items(1000))
+    return published
 
 
 def lookup(number: int) -> str:
@@ -49,7 +49,7 @@ def know(pool: Pool, seconds: float) -> None:
 
 
 async def behind(pool: Pool, first: str) -> tuple[asyncio.Task[str | SparqlError], list[asyncio.Task[None]]]:
-    """A query, and others that were sent behind it to the same worker."""
+    """Ask a query, and others that are sent behind it to the same worker."""
 
     async def ask() -> str | SparqlError:
         try:
@@ -64,17 +64,17 @@ async def behind(pool: Pool, first: str) -> tuple[asyncio.Task[str | SparqlError
     return task, others
 
 
-def run(shelf: SeedCatalog, limits: QueryLimits, test: object) -> None:
+def run(published: PublishedStore, limits: QueryLimits, test: object) -> None:
     async def all_of_it() -> None:
         # However late the machine is, what was just begun counts as that until it is lowered.
-        async with running(shelf.root, replace(limits, brisk_s=60)) as pool:
+        async with running(published.root, replace(limits, brisk_s=60)) as pool:
             know(pool, AHEAD_S / AHEAD)
             await test(pool)  # type: ignore[operator]  # A coroutine function of the pool.
 
     asyncio.run(all_of_it())
 
 
-def test_many_quick_queries_are_sent_ahead_and_each_gets_its_own_answer(shelf: SeedCatalog) -> None:
+def test_many_quick_queries_are_sent_ahead_and_each_gets_its_own_answer(published: PublishedStore) -> None:
     """A worker that finds its next query when it is done need not sleep, and the front need not wake."""
 
     async def test(pool: Pool) -> None:
@@ -87,11 +87,11 @@ def test_many_quick_queries_are_sent_ahead_and_each_gets_its_own_answer(shelf: S
         await asyncio.gather(*tasks)
         assert 0 < most < AHEAD, "a few are sent ahead"
 
-    run(shelf, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), test)
+    run(published, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), test)
 
 
 @pytest.mark.parametrize("first", [ENDLESS, LONG], ids=["that never ends", "whose result is not read"])
-def test_what_was_sent_behind_a_long_query_is_answered_by_another_worker(shelf: SeedCatalog, first: str) -> None:
+def test_what_was_sent_behind_a_long_query_is_answered_by_another_worker(published: PublishedStore, first: str) -> None:
     """What a query will take is not known before: those behind it must not pay for that."""
 
     async def test(pool: Pool) -> None:
@@ -110,10 +110,12 @@ def test_what_was_sent_behind_a_long_query_is_answered_by_another_worker(shelf: 
             with pytest.raises(ClientGone):
                 await task
 
-    run(shelf, QueryLimits(workers=1, spare=1, extra=0, timeout_s=60), test)
+    run(published, QueryLimits(workers=1, spare=1, extra=0, timeout_s=60), test)
 
 
-def test_what_was_sent_behind_a_slow_query_is_answered_by_others_and_its_worker_goes_on(shelf: SeedCatalog) -> None:
+def test_what_was_sent_behind_a_slow_query_is_answered_by_others_and_its_worker_goes_on(
+    published: PublishedStore,
+) -> None:
     """Others have been asked by then; the answers that follow must be those of the queries that follow."""
 
     async def test(pool: Pool) -> None:
@@ -128,10 +130,10 @@ def test_what_was_sent_behind_a_slow_query_is_answered_by_others_and_its_worker_
             await asyncio.gather(*(quick(pool, number) for number in range(100)))
         assert kept, "each had to be replaced"  # One or another is, on a busy machine, for what it takes.
 
-    run(shelf, QueryLimits(workers=1, spare=1, extra=8, waiting=200, wait_s=300), test)
+    run(published, QueryLimits(workers=1, spare=1, extra=8, waiting=200, wait_s=300), test)
 
 
-def test_what_was_sent_behind_a_query_that_is_ended_is_asked_again(shelf: SeedCatalog) -> None:
+def test_what_was_sent_behind_a_query_that_is_ended_is_asked_again(published: PublishedStore) -> None:
     """Ending a query means killing its worker, and those behind it have done nothing."""
 
     async def test(pool: Pool) -> None:
@@ -141,10 +143,10 @@ def test_what_was_sent_behind_a_query_that_is_ended_is_asked_again(shelf: SeedCa
         assert isinstance(await endless, QueryTimeout)
         assert worker not in pool.workers
 
-    run(shelf, QueryLimits(workers=1, spare=0, extra=0, timeout_s=0.2, wait_s=300), test)
+    run(published, QueryLimits(workers=1, spare=0, extra=0, timeout_s=0.2, wait_s=300), test)
 
 
-def test_a_worker_that_dies_loses_its_own_query_alone(shelf: SeedCatalog) -> None:
+def test_a_worker_that_dies_loses_its_own_query_alone(published: PublishedStore) -> None:
     """What crashes it is the query that it works on; the others are answered by its successor."""
 
     async def test(pool: Pool) -> None:
@@ -154,10 +156,10 @@ def test_a_worker_that_dies_loses_its_own_query_alone(shelf: SeedCatalog) -> Non
         await asyncio.gather(*others)
         assert isinstance(await endless, SparqlError)
 
-    run(shelf, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), test)
+    run(published, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), test)
 
 
-def test_a_client_that_goes_away_before_its_turn_changes_nothing_for_others(shelf: SeedCatalog) -> None:
+def test_a_client_that_goes_away_before_its_turn_changes_nothing_for_others(published: PublishedStore) -> None:
     """Its answer comes all the same, and must not be taken for the next one's."""
 
     async def test(pool: Pool) -> None:
@@ -177,12 +179,12 @@ def test_a_client_that_goes_away_before_its_turn_changes_nothing_for_others(shel
             ]
         assert pool.workers == [worker]
 
-    run(shelf, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), test)
+    run(published, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), test)
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", range(3))
-def test_answers_are_never_mixed_up(shelf: SeedCatalog, seed: int) -> None:
+def test_answers_are_never_mixed_up(published: PublishedStore, seed: int) -> None:
     """Quick, slow, failing and long answers in any order, some of whose clients go away at any time."""
     chance = random.Random(seed)
 
@@ -208,7 +210,7 @@ def test_answers_are_never_mixed_up(shelf: SeedCatalog, seed: int) -> None:
         except ClientGone:
             assert kind < 0.15
         except SparqlError as error:
-            assert 0.9 < kind <= 0.94, error  # A syntax error, told to the one who made it.
+            assert 0.9 < kind <= 0.94, error  # A syntax error, reported to the one who made it.
             assert f"SELECT {number}" in error.message or "SELECT" in error.message
 
     async def client(pool: Pool, first: int) -> None:
@@ -220,10 +222,10 @@ def test_answers_are_never_mixed_up(shelf: SeedCatalog, seed: int) -> None:
         await until(lambda: all(not worker.busy for worker in pool.workers))
         await asyncio.gather(*(quick(pool, number) for number in range(50)))
 
-    run(shelf, QueryLimits(workers=2, spare=1, extra=1, waiting=200, wait_s=300), test)
+    run(published, QueryLimits(workers=2, spare=1, extra=1, waiting=200, wait_s=300), test)
 
 
-def test_a_worker_is_sent_nothing_ahead_that_it_would_not_answer_soon(shelf: SeedCatalog) -> None:
+def test_a_worker_is_sent_nothing_ahead_that_it_would_not_answer_soon(published: PublishedStore) -> None:
     """Where queries take a while, another worker is sooner than a place behind one."""
 
     def most(worker: WorkerProcess) -> int:
@@ -231,7 +233,7 @@ def test_a_worker_is_sent_nothing_ahead_that_it_would_not_answer_soon(shelf: See
 
     async def test(pool: Pool) -> None:
         seen = 0
-        know(pool, TELLING_S)
+        know(pool, HIGHEST_S)
         tasks = [asyncio.create_task(text(pool, request(f"{MIDDLING} # {n}", "text/csv"))) for n in range(6)]
         while not all(task.done() for task in tasks):
             seen = max(seen, *map(most, pool.workers))
@@ -239,11 +241,13 @@ def test_a_worker_is_sent_nothing_ahead_that_it_would_not_answer_soon(shelf: See
         assert await asyncio.gather(*tasks) == [csv(PAIRS)] * 6
         assert seen == 0
 
-    run(shelf, QueryLimits(workers=2, spare=0, extra=0, wait_s=300), test)
+    run(published, QueryLimits(workers=2, spare=0, extra=0, wait_s=300), test)
 
 
-@pytest.mark.parametrize(("seconds", "busy"), [(ALONE_S / 2, 1), (TELLING_S, 2)], ids=["quick", "slower"])
-def test_quick_queries_have_one_worker_and_slower_ones_all(shelf: SeedCatalog, seconds: float, busy: int) -> None:
+@pytest.mark.parametrize(("seconds", "busy"), [(ALONE_S / 2, 1), (HIGHEST_S, 2)], ids=["quick", "slower"])
+def test_quick_queries_have_one_worker_and_slower_ones_all(
+    published: PublishedStore, seconds: float, busy: int
+) -> None:
     """One answers as many quick ones as the front passes on, with the caches to itself; slower ones want processors."""
 
     async def test(pool: Pool) -> None:
@@ -253,4 +257,4 @@ def test_quick_queries_have_one_worker_and_slower_ones_all(shelf: SeedCatalog, s
         assert sum(worker.busy for worker in pool.workers) == busy
         await asyncio.gather(*tasks)
 
-    run(shelf, QueryLimits(workers=2, spare=1, extra=0, timeout_s=240, wait_s=240), test)
+    run(published, QueryLimits(workers=2, spare=1, extra=0, timeout_s=240, wait_s=240), test)

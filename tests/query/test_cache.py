@@ -29,7 +29,7 @@ from sparql.query.answer import QueryAnswer
 from sparql.query.pool import Pool
 from sparql.query.ticket import Ticket
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import BASE, SeedCatalog, items
+from tests.query.stores import BASE, PublishedStore, items
 from tests.query.test_pool import BASE_IRI, request, running, ticket, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -164,7 +164,7 @@ def room_for(size: int) -> Iterator[None]:
 
 
 def test_a_disk_that_is_full_only_means_that_nothing_is_kept(cache: Cache, caplog: pytest.LogCaptureFixture) -> None:
-    """Half a write is taken back, told once, and the next one may try again."""
+    """Half a write is taken back and logged once, and the next one may try again."""
     for number in range(2 * DRAFTS):
         draft = cache.begin(str(number), 0)
         assert draft is not None
@@ -314,11 +314,11 @@ def test_processes_share_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> SeedCatalog:
+def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedStore:
     """A graph of 60 items, which no test here changes."""
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add(items(60))
-    return shelf
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add(items(60))
+    return published
 
 
 @asynccontextmanager
@@ -347,11 +347,11 @@ async def settled(recall: Recall) -> None:
 
 
 @pytest.mark.parametrize(("query", "accept"), [(HEAVY, "text/csv"), (LONG, "text/csv"), (LONG, "application/json")])
-def test_a_heavy_query_is_answered_once(shelf: SeedCatalog, tmp_path: Path, query: str, accept: str) -> None:
+def test_a_heavy_query_is_answered_once(published: PublishedStore, tmp_path: Path, query: str, accept: str) -> None:
     """The second answer is the first to the byte, also after a restart."""
 
     async def run(first: bytes | None) -> bytes:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
+        async with recalling(published.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             body, remembered = await ask(recall, query, accept)
             assert remembered is (first is not None)
             await settled(recall)
@@ -362,11 +362,11 @@ def test_a_heavy_query_is_answered_once(shelf: SeedCatalog, tmp_path: Path, quer
     assert asyncio.run(run(asyncio.run(run(None)))) != b""
 
 
-def test_what_is_quick_is_not_kept(shelf: SeedCatalog, tmp_path: Path) -> None:
+def test_what_is_quick_is_not_kept(published: PublishedStore, tmp_path: Path) -> None:
     """A worker gives it as soon as the disk; on a busy machine nothing is quick, so a minute is."""
 
     async def run() -> None:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, keep_s=60)) as recall:
+        async with recalling(published.root, tmp_path, QueryLimits(workers=1, keep_s=60)) as recall:
             for _ in range(3):
                 assert await ask(recall, "SELECT (1 AS ?n) {}") == (b"n\r\n1\r\n", False)
 
@@ -384,13 +384,13 @@ class SlowDisk(Cache):
         return None
 
 
-def test_the_first_bytes_do_not_wait_for_the_disk(shelf: SeedCatalog, tmp_path: Path) -> None:
+def test_the_first_bytes_do_not_wait_for_the_disk(published: PublishedStore, tmp_path: Path) -> None:
     """Whoever waits for a long result sees it begin as soon as without a cache."""
 
     async def run() -> None:
         limits, disk = QueryLimits(workers=1, timeout_s=240, wait_s=240), SlowDisk(tmp_path, 1 << 30)
-        async with running(shelf.root, limits) as pool:
-            recall = Recall(pool, limits, Editions(shelf.root), disk)
+        async with running(published.root, limits) as pool:
+            recall = Recall(pool, limits, Editions(published.root), disk)
             asked = recall.name(request("SELECT * { ?a ?b ?c . ?d ?e ?f }", "text/csv"))
             result = await recall.ask(asked, ticket())
             try:
@@ -403,11 +403,11 @@ def test_the_first_bytes_do_not_wait_for_the_disk(shelf: SeedCatalog, tmp_path: 
     asyncio.run(run())
 
 
-def test_other_settings_ask_something_else(shelf: SeedCatalog, tmp_path: Path) -> None:
+def test_other_settings_ask_something_else(published: PublishedStore, tmp_path: Path) -> None:
     """Parameters, formats, and settings that an answer depends on have entries of their own."""
 
     async def run(limits: QueryLimits) -> list[bytes]:
-        async with recalling(shelf.root, tmp_path, limits) as recall:
+        async with recalling(published.root, tmp_path, limits) as recall:
             bodies = []
             for parameters in ({}, {"default-graph-uri": f"{BASE}graph/none"}, {"named-graph-uri": f"{BASE}graph/a"}):
                 body, remembered = await ask(recall, HEAVY, **parameters)
@@ -444,11 +444,11 @@ def test_a_query_that_has_another_answer_each_time_is_known(query: str, volatile
     assert Grammar("http://a/").is_volatile(query) is volatile
 
 
-def test_a_volatile_answer_is_not_kept(shelf: SeedCatalog, tmp_path: Path) -> None:
+def test_a_volatile_answer_is_not_kept(published: PublishedStore, tmp_path: Path) -> None:
     """However long it took."""
 
     async def run() -> None:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
+        async with recalling(published.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             answers = {await ask(recall, HEAVY.replace("AS ?n", "+ RAND() AS ?n")) for _ in range(3)}
             assert len(answers) == 3
             assert {remembered for _, remembered in answers} == {False}
@@ -458,24 +458,24 @@ def test_a_volatile_answer_is_not_kept(shelf: SeedCatalog, tmp_path: Path) -> No
 
 def test_a_new_generation_is_asked_anew_and_the_old_entries_go(tmp_path: Path) -> None:
     """The answer is always that of the data."""
-    shelf = SeedCatalog(tmp_path / "store")
-    shelf.add(items(60))
+    published = PublishedStore(tmp_path / "store")
+    published.add(items(60))
 
     async def run() -> None:
         async with recalling(
-            shelf.root, tmp_path / "cache", QueryLimits(workers=2, timeout_s=240, wait_s=240)
+            published.root, tmp_path / "cache", QueryLimits(workers=2, timeout_s=240, wait_s=240)
         ) as recall:
             for graphs in range(2, 5):
                 body, remembered = await ask(recall, HEAVY)
                 assert not remembered
                 await settled(recall)
                 assert await ask(recall, HEAVY) == (body, True)
-                shelf.add(items(4, str(graphs), graphs * 1000))
+                published.add(items(4, str(graphs), graphs * 1000))
                 assert (await ask(recall, HEAVY))[0] != body
                 await settled(recall)
                 editions = {path.name for path in (tmp_path / "cache").iterdir()} - {"writing"}
-                assert editions == {Editions(shelf.root).current()}
-                shelf.add(items(4, f"{graphs}-", graphs * 1000 + 500))
+                assert editions == {Editions(published.root).current()}
+                published.add(items(4, f"{graphs}-", graphs * 1000 + 500))
 
     asyncio.run(run())
 
@@ -484,10 +484,10 @@ def test_a_store_that_is_made_again_has_no_old_answers(tmp_path: Path) -> None:
     """Its generations are counted from 1 again."""
 
     async def run(count: int) -> bytes:
-        shelf = SeedCatalog(tmp_path / "store")
-        assert shelf.add(items(count)).number == 1
+        published = PublishedStore(tmp_path / "store")
+        assert published.add(items(count)).number == 1
         async with recalling(
-            shelf.root, tmp_path / "cache", QueryLimits(workers=1, timeout_s=240, wait_s=240)
+            published.root, tmp_path / "cache", QueryLimits(workers=1, timeout_s=240, wait_s=240)
         ) as recall:
             body, remembered = await ask(recall, HEAVY)
             assert not remembered
@@ -499,11 +499,11 @@ def test_a_store_that_is_made_again_has_no_old_answers(tmp_path: Path) -> None:
     assert asyncio.run(run(61)) != first
 
 
-def test_equal_queries_at_once_are_one(shelf: SeedCatalog, tmp_path: Path) -> None:
+def test_equal_queries_at_once_are_one(published: PublishedStore, tmp_path: Path) -> None:
     """With one worker, ten heavy ones are evaluated once; the others are given what it found."""
 
     async def run() -> None:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
+        async with recalling(published.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             answers = await asyncio.gather(*(ask(recall, HEAVY) for _ in range(10)))
             assert len({body for body, _ in answers}) == 1
             assert sorted(remembered for _, remembered in answers) == [False] + [True] * 9
@@ -522,14 +522,14 @@ class Counted(Pool):
         return await super().ask(request, ticket)
 
 
-def test_a_failure_is_that_of_all_who_wait_for_it(shelf: SeedCatalog, tmp_path: Path) -> None:
+def test_a_failure_is_that_of_all_who_wait_for_it(published: PublishedStore, tmp_path: Path) -> None:
     """Asked again by each, it would take as long again."""
     endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 
     async def run() -> None:
         limits = QueryLimits(workers=1, timeout_s=1)
-        pool = Counted(shelf.root, limits, BASE_IRI)
-        recall = Recall(pool, limits, Editions(shelf.root), Cache(tmp_path, 1 << 30))
+        pool = Counted(published.root, limits, BASE_IRI)
+        recall = Recall(pool, limits, Editions(published.root), Cache(tmp_path, 1 << 30))
         pool.start()
         try:
             asked = (ask(recall, endless, timeout="1") for _ in range(10))
@@ -543,11 +543,11 @@ def test_a_failure_is_that_of_all_who_wait_for_it(shelf: SeedCatalog, tmp_path: 
 
 
 @pytest.mark.timeout(1000)
-def test_who_waits_goes_on_when_the_first_goes_away(shelf: SeedCatalog, tmp_path: Path) -> None:
+def test_who_waits_goes_on_when_the_first_goes_away(published: PublishedStore, tmp_path: Path) -> None:
     """Another one asks in its place; and who waits may go away too."""
 
     async def run() -> None:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
+        async with recalling(published.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             asked = recall.name(request(SLOW, "text/csv"))
             tickets = [Ticket(lambda: None) for _ in range(4)]
             tasks = []
@@ -566,11 +566,11 @@ def test_who_waits_goes_on_when_the_first_goes_away(shelf: SeedCatalog, tmp_path
     asyncio.run(run())
 
 
-def test_a_long_result_that_is_not_read_to_its_end_is_not_kept(shelf: SeedCatalog, tmp_path: Path) -> None:
+def test_a_long_result_that_is_not_read_to_its_end_is_not_kept(published: PublishedStore, tmp_path: Path) -> None:
     """The client went away."""
 
     async def run() -> None:
-        async with recalling(shelf.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
+        async with recalling(published.root, tmp_path, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             result = await recall.ask(recall.name(request(LONG, "text/csv")), ticket())
             assert result.whole is None
             assert len([chunk async for chunk in _first(result)]) == 1
@@ -585,12 +585,12 @@ async def _first(result: Result) -> AsyncIterator[bytes]:
     yield await result.__anext__()
 
 
-def test_a_result_that_is_cut_is_not_kept(shelf: SeedCatalog, tmp_path: Path) -> None:
+def test_a_result_that_is_cut_is_not_kept(published: PublishedStore, tmp_path: Path) -> None:
     """Another limit would give another one."""
 
     async def run() -> None:
         limits = QueryLimits(workers=1, max_rows=3000)
-        async with recalling(shelf.root, tmp_path, limits) as recall:
+        async with recalling(published.root, tmp_path, limits) as recall:
             for _ in range(2):
                 result = await recall.ask(recall.name(request(LONG, "text/csv")), ticket())
                 assert (await taken(result)).rstrip().rsplit(b"\n", 1)[1].startswith(b"# truncated")
@@ -601,12 +601,12 @@ def test_a_result_that_is_cut_is_not_kept(shelf: SeedCatalog, tmp_path: Path) ->
     asyncio.run(run())
 
 
-def test_a_damaged_result_is_computed_again(shelf: SeedCatalog, tmp_path: Path) -> None:
+def test_a_damaged_result_is_computed_again(published: PublishedStore, tmp_path: Path) -> None:
     """A short one before anything is sent; a long one breaks off once, and never passes for whole."""
 
     async def run(query: str) -> None:
         folder = tmp_path / str(len(query))
-        async with recalling(shelf.root, folder, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
+        async with recalling(published.root, folder, QueryLimits(workers=1, timeout_s=240, wait_s=240)) as recall:
             body, _ = await ask(recall, query)
             await settled(recall)
             assert await ask(recall, query) == (body, True)
@@ -637,15 +637,17 @@ QUERIES = st.tuples(
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> SeedCatalog:
+def small(tmp_path_factory: pytest.TempPathFactory) -> PublishedStore:
     """A graph of 20 items: products of three patterns stay small."""
-    shelf = SeedCatalog(tmp_path_factory.mktemp("small"))
-    shelf.add(items(20))
-    return shelf
+    published = PublishedStore(tmp_path_factory.mktemp("small"))
+    published.add(items(20))
+    return published
 
 
 @pytest.fixture(scope="module")
-def both(small: SeedCatalog, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[asyncio.Runner, Recall, Pool]]:
+def both(
+    small: PublishedStore, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[asyncio.Runner, Recall, Pool]]:
     """A cache that keeps everything, and the pool behind it."""
     limits = QueryLimits(workers=1, timeout_s=10, keep_s=0)
     with asyncio.Runner() as runner:

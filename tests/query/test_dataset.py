@@ -13,7 +13,7 @@ from sparql.protocol.dataset import listed_graphs
 from sparql.protocol.request import QueryRequest
 from sparql.protocol.results import choose
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import BASE, LABEL, SeedCatalog, graph, items
+from tests.query.stores import BASE, LABEL, PublishedStore, graph, items
 from tests.query.test_pool import running, text
 
 OWN = (f"{BASE}graph/harvest-metadata", f"{BASE}graph/seed-")
@@ -27,9 +27,9 @@ def about(name: str) -> Quad:
 @pytest.mark.parametrize("listed", [0, 2])
 def test_own_graphs_are_out_of_the_default_graph_and_can_be_asked_for(tmp_path: Path, listed: int) -> None:
     """Analysts who count what there is do not want the account of the harvests; whoever names it gets it."""
-    shelf = SeedCatalog(tmp_path)
+    published = PublishedStore(tmp_path)
     own = [about("harvest-metadata"), about("seed-0f"), about("seed-1f")]
-    shelf.add([*items(5, "a"), *items(5, "b", 5), *own])
+    published.add([*items(5, "a"), *items(5, "b", 5), *own])
     account = f"<{OWN[0]}>"
     asked = {
         COUNT.format(dataset=""): 30 if listed else 33,
@@ -40,13 +40,13 @@ def test_own_graphs_are_out_of_the_default_graph_and_can_be_asked_for(tmp_path: 
     }
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, own_graphs=OWN, listed_graphs=listed)) as pool:
+        async with running(published.root, QueryLimits(workers=1, own_graphs=OWN, listed_graphs=listed)) as pool:
             for query, count in asked.items():
                 assert await text(pool, QueryRequest(query, choose("text/csv", None))) == f"n\r\n{count}\r\n", query
             picked = QueryRequest(COUNT.format(dataset=""), choose("text/csv", None), default_graphs=(OWN[0],))
             assert await text(pool, picked) == "n\r\n1\r\n"
             # The third graph of a provider is one too many, as of the next generation.
-            shelf.add(items(5, "c", 10))
+            published.add(items(5, "c", 10))
             after = await text(pool, QueryRequest(COUNT.format(dataset=""), choose("text/csv", None)))
             assert after == "n\r\n48\r\n"
 

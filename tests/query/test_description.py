@@ -36,8 +36,8 @@ def test_named_graphs_come_with_their_size() -> None:
     assert store.query(ASK + "{ ?d sd:namedGraph [ sd:name <http://a/h> ; sd:graph [ void:triples 0 ] ] }")
 
 
-def test_the_union_is_told_only_where_it_is() -> None:
-    """It changes what a query without GRAPH means."""
+def test_the_union_is_described_only_where_it_is() -> None:
+    """A default graph that is the union changes what a query without GRAPH means."""
     assert not list(described(union="").quads_for_pattern(None, None, NamedNode(f"{SD}UnionDefaultGraph"), None))
 
 

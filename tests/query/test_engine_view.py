@@ -17,7 +17,7 @@ from sparql.store.generations import Generations
 from sparql.store.remote import RemoteStore
 from sparql.worker.limits import QueryLimits
 from tests.engines import ENGINES, EngineServer, serving
-from tests.query.stores import BASE, SeedCatalog, item, items
+from tests.query.stores import BASE, PublishedStore, item, items
 from tests.query.test_pool import error, request, running, text, ticket
 
 OWN = f"{BASE}graph/own-"
@@ -38,9 +38,9 @@ QUERIES = {
 
 @pytest.fixture(scope="module")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    shelf = SeedCatalog(tmp_path_factory.mktemp("embedded"))
-    shelf.add(DATA)
-    return shelf.root
+    store = PublishedStore(tmp_path_factory.mktemp("embedded"))
+    store.add(DATA)
+    return store.root
 
 
 def published(server: EngineServer, root: Path) -> Path:
@@ -120,7 +120,7 @@ def engine_differs(server: EngineServer, answer: str) -> bool:
 
 
 def test_a_graph_is_given_whole(engine: Path, embedded: Path) -> None:
-    """By name, and one that is not there is no graph."""
+    """A graph is found by its name; a name that no statement has is no graph."""
 
     async def run(root: Path) -> list[str]:
         async with running(root, LIMITS) as pool:

@@ -13,7 +13,7 @@ from sparql.protocol.syntax import Grammar
 from sparql.query.federation import Pools
 from sparql.worker.limits import QueryLimits
 from tests.elsewhere import Elsewhere, answering
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.query.test_pool import BASE_IRI, request, ticket, whole
 
 ALLOWED = "http://example.org/sparql"
@@ -48,11 +48,11 @@ def answered(root: Path, service: tuple[str, ...], *queries: str) -> list[str | 
 
 def test_an_endpoint_on_the_list_is_asked_and_no_other(elsewhere: Elsewhere, tmp_path: Path) -> None:
     """Federation is of use between institutions that trust each other, and a hole in the wall for all others."""
-    shelf = SeedCatalog(tmp_path)
-    shelf.add(items(10))
+    published = PublishedStore(tmp_path)
+    published.add(items(10))
     there, other = elsewhere.url, elsewhere.url.replace("/sparql", "/other")
     results = answered(
-        shelf.root,
+        published.root,
         (there,),
         f"SELECT ?x {{ SERVICE <{there}> {{ ?s ?p ?x }} }}",
         f"SELECT ?x {{ SERVICE <{other}> {{ ?s ?p ?x }} }}",
@@ -68,9 +68,9 @@ def test_an_endpoint_on_the_list_is_asked_and_no_other(elsewhere: Elsewhere, tmp
 
 def test_without_a_list_nothing_is_asked(elsewhere: Elsewhere, tmp_path: Path) -> None:
     """The default: whoever may query must not make this machine send requests."""
-    shelf = SeedCatalog(tmp_path)
-    shelf.add(items(10))
-    (refused,) = answered(shelf.root, (), f"SELECT ?x {{ SERVICE <{elsewhere.url}> {{ ?s ?p ?x }} }}")
+    published = PublishedStore(tmp_path)
+    published.add(items(10))
+    (refused,) = answered(published.root, (), f"SELECT ?x {{ SERVICE <{elsewhere.url}> {{ ?s ?p ?x }} }}")
     assert isinstance(refused, ForbiddenError) and "asks no other one" in refused.message
     assert elsewhere.asked == []
 

@@ -19,7 +19,7 @@ from sparql.worker import child
 from sparql.worker.limits import QueryLimits
 from sparql.worker.worker import NAME
 from tests.processes import command_of, descendants, is_running, name_of, parent_of, stop
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.query.test_pool import (
     BASE_IRI,
     COUNT,
@@ -55,10 +55,10 @@ runpy.run_module("sparql.worker.forkserver", run_name="__main__")
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> SeedCatalog:
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add(items(2000))
-    return shelf
+def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedStore:
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add(items(2000))
+    return published
 
 
 def zombies() -> list[int]:
@@ -66,11 +66,11 @@ def zombies() -> list[int]:
     return [pid for pid in descendants(os.getpid()) if not is_running(pid) and Path(f"/proc/{pid}").exists()]
 
 
-def test_workers_are_forked_from_one_process_and_called_what_they_are(shelf: SeedCatalog) -> None:
+def test_workers_are_forked_from_one_process_and_called_what_they_are(published: PublishedStore) -> None:
     """Whoever looks at the machine's processes sees which are which."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=1, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=2, spare=1, extra=0, timeout_s=240, wait_s=240)) as pool:
             (server,) = {parent_of(pid) for pid in pids(pool)}
             assert parent_of(server) == os.getpid()
             assert b"sparql.worker.forkserver" in command_of(server)
@@ -80,11 +80,11 @@ def test_workers_are_forked_from_one_process_and_called_what_they_are(shelf: See
     asyncio.run(test())
 
 
-def test_a_fork_server_that_dies_is_replaced_with_its_workers(shelf: SeedCatalog) -> None:
+def test_a_fork_server_that_dies_is_replaced_with_its_workers(published: PublishedStore) -> None:
     """The kernel may take any process when memory runs out."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             before, workers = pids(pool), list(pool.workers)
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), ticket())))
             await until(lambda: any(worker.busy for worker in workers))
@@ -98,13 +98,13 @@ def test_a_fork_server_that_dies_is_replaced_with_its_workers(shelf: SeedCatalog
     asyncio.run(test())
 
 
-def test_a_fork_server_that_hangs_is_replaced(shelf: SeedCatalog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fork_server_that_hangs_is_replaced(published: PublishedStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that does not answer, for one: what hangs has to be noticed by somebody who does not."""
     monkeypatch.setattr(child, "NAME_S", 0.2)
     monkeypatch.setattr(child, "CLOSE_S", 0.2)
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, start_s=2, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, start_s=2, wait_s=240)) as pool:
             (worker,) = pids(pool)
             server = parent_of(worker)
             stop(server)
@@ -115,11 +115,11 @@ def test_a_fork_server_that_hangs_is_replaced(shelf: SeedCatalog, monkeypatch: p
     asyncio.run(test())
 
 
-def test_workers_that_ended_leave_nothing_behind(shelf: SeedCatalog) -> None:
+def test_workers_that_ended_leave_nothing_behind(published: PublishedStore) -> None:
     """A process whose end nobody hears of stays in the system's table, which has an end."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             for _ in range(5):
                 (worker, _) = before = pids(pool)
                 os.kill(worker, signal.SIGKILL)
@@ -129,7 +129,7 @@ def test_workers_that_ended_leave_nothing_behind(shelf: SeedCatalog) -> None:
     asyncio.run(test())
 
 
-def test_the_front_has_a_descriptor_for_the_memory_of_each_worker_and_no_more(shelf: SeedCatalog) -> None:
+def test_the_front_has_a_descriptor_for_the_memory_of_each_worker_and_no_more(published: PublishedStore) -> None:
     """It is asked for so often that it stays open; those of workers that ended would pile up."""
 
     def watched() -> set[int]:
@@ -140,7 +140,7 @@ def test_the_front_has_a_descriptor_for_the_memory_of_each_worker_and_no_more(sh
         return set(found)
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             for _ in range(3):
                 before = pids(pool)
                 os.kill(min(before), signal.SIGKILL)
@@ -155,29 +155,29 @@ def test_the_front_has_a_descriptor_for_the_memory_of_each_worker_and_no_more(sh
     asyncio.run(test())
 
 
-@pytest.mark.parametrize("told", [None, "glibc.malloc.tcache_count=3"])
+@pytest.mark.parametrize("tunables", [None, "glibc.malloc.tcache_count=3"])
 def test_workers_have_memory_at_hand_unless_the_operator_says_how(
-    shelf: SeedCatalog, monkeypatch: pytest.MonkeyPatch, told: str | None
+    published: PublishedStore, monkeypatch: pytest.MonkeyPatch, tunables: str | None
 ) -> None:
     """The C library reads it when the process that they are forked from starts."""
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
-    if told is not None:
-        monkeypatch.setenv("GLIBC_TUNABLES", told)
+    if tunables is not None:
+        monkeypatch.setenv("GLIBC_TUNABLES", tunables)
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             (server,) = {parent_of(pid) for pid in pids(pool)}
             variables = Path(f"/proc/{server}/environ").read_text().split("\0")
-            assert f"GLIBC_TUNABLES={told or 'glibc.malloc.tcache_count=128'}" in variables
+            assert f"GLIBC_TUNABLES={tunables or 'glibc.malloc.tcache_count=128'}" in variables
 
     asyncio.run(test())
 
 
-def test_starts_that_nobody_asks_about_do_not_pile_up(shelf: SeedCatalog) -> None:
-    """Workers tell their ids themselves; that their server tells them too has to be read by somebody."""
+def test_starts_that_nobody_asks_about_do_not_pile_up(published: PublishedStore) -> None:
+    """Workers report their ids themselves; the same ids from the fork server have to be read by somebody."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             before = len(os.listdir("/proc/self/fd"))  # With those that earlier tests of this process left open.
             for _ in range(150):  # more than twice as many as may be left
                 (worker,) = pool.workers
@@ -189,13 +189,13 @@ def test_starts_that_nobody_asks_about_do_not_pile_up(shelf: SeedCatalog) -> Non
 
 
 def test_a_worker_that_could_not_be_forked_is_started_later(
-    shelf: SeedCatalog, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    published: PublishedStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A limit of processes is reached, and left again."""
     monkeypatch.setattr(crew, "AGAIN_S", 0.1)
 
     async def test() -> None:
-        pool = Pool(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), BASE_IRI)
+        pool = Pool(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240), BASE_IRI)
         monkeypatch.setattr(child, "COMMAND", ("-c", FORBIDDING, "forkserver"))
         pool.start()
         try:
@@ -211,14 +211,14 @@ def test_a_worker_is_not_replaced_for_a_generation_that_nobody_can_open(tmp_path
     """Another one would not do better, and starting them again and again takes time."""
 
     async def test() -> None:
-        shelf = SeedCatalog(tmp_path)
-        shelf.add(items(5))
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        published = PublishedStore(tmp_path)
+        published.add(items(5))
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             before = pids(pool)
-            (shelf.root / "generations" / "000002").mkdir()
-            (shelf.root / "generations" / "000002.lock").touch()
-            (shelf.root / "new").symlink_to("generations/000002")
-            (shelf.root / "new").replace(shelf.root / "current")
+            (published.root / "generations" / "000002").mkdir()
+            (published.root / "generations" / "000002.lock").touch()
+            (published.root / "new").symlink_to("generations/000002")
+            (published.root / "new").replace(published.root / "current")
             await until(lambda: not before & pids(pool) and idle(pool) == 1)
             after = pids(pool)
             await asyncio.sleep(0.5)
@@ -228,12 +228,12 @@ def test_a_worker_is_not_replaced_for_a_generation_that_nobody_can_open(tmp_path
     asyncio.run(test())
 
 
-def test_when_many_turn_out_to_be_slow_there_are_more_workers_for_a_moment(shelf: SeedCatalog) -> None:
+def test_when_many_turn_out_to_be_slow_there_are_more_workers_for_a_moment(published: PublishedStore) -> None:
     """Nobody knows yet which of them are long, and short ones must not wait until somebody does."""
     limits = QueryLimits(workers=1, spare=1, extra=2, timeout_s=60, long_s=60, reading_s=60)
 
     async def test() -> None:
-        async with running(shelf.root, limits) as pool:
+        async with running(published.root, limits) as pool:
             tickets = [ticket() for _ in range(7)]
             queries = [request(ENDLESS.replace("?n", f"?n{number}")) for number in range(7)]
             asked = [
@@ -251,11 +251,13 @@ def test_when_many_turn_out_to_be_slow_there_are_more_workers_for_a_moment(shelf
 
 
 @pytest.mark.parametrize(("kept", "same"), [(0, False), (1 << 40, True)])
-def test_an_idle_worker_that_keeps_much_is_replaced(shelf: SeedCatalog, kept: int, same: bool) -> None:
+def test_an_idle_worker_that_keeps_much_is_replaced(published: PublishedStore, kept: int, same: bool) -> None:
     """Else the memory of the service would only grow."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, kept_bytes=kept)) as pool:
+        async with running(
+            published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, kept_bytes=kept)
+        ) as pool:
             (worker,) = pool.workers
             assert await text(pool, request(MIDDLING, "text/csv")) == csv(300_000)
             if same:

@@ -26,7 +26,7 @@ from sparql.worker.limits import QueryLimits
 from sparql.worker.sink import FIRST_BYTES, FIRST_S, ResultBounds, ResultSink
 from sparql.worker.worker import LOWEST
 from tests.processes import stop
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.query.test_pool import COUNT, ENDLESS, count, csv, idle, request, running, seconds_of, text, until
 
 OWN = os.nice(0)
@@ -34,11 +34,11 @@ OWN = os.nice(0)
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> SeedCatalog:
+def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedStore:
     """Two graphs of 1,000 items."""
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add([*items(1000, "a"), *items(1000, "b", 1000)])
-    return shelf
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add([*items(1000, "a"), *items(1000, "b", 1000)])
+    return published
 
 
 async def ended(pool: Pool, query: str, ticket: Ticket) -> SparqlError | None:
@@ -59,12 +59,12 @@ def priorities(pid: int) -> list[int]:
     return sorted(found)
 
 
-def test_short_queries_do_not_wait_for_long_ones(shelf: SeedCatalog) -> None:
+def test_short_queries_do_not_wait_for_long_ones(published: PublishedStore) -> None:
     """The one who must not suffer from another's endless query is whoever asks for a little."""
 
     async def test() -> None:
         limits = QueryLimits(workers=1, spare=1, extra=3, wait_s=60)
-        async with running(shelf.root, limits) as pool, AsyncExitStack() as stack:
+        async with running(published.root, limits) as pool, AsyncExitStack() as stack:
             tickets = [Ticket(lambda: None, f"10.0.0.{number}") for number in range(4)]
             tasks = [asyncio.create_task(ended(pool, ENDLESS, ticket)) for ticket in tickets]
             stack.callback(lambda: [ticket.end(ClientGone("enough")) for ticket in tickets])
@@ -81,11 +81,11 @@ def test_short_queries_do_not_wait_for_long_ones(shelf: SeedCatalog) -> None:
     asyncio.run(test())
 
 
-def test_long_queries_share_the_time_that_short_ones_leave(shelf: SeedCatalog) -> None:
+def test_long_queries_share_the_time_that_short_ones_leave(published: PublishedStore) -> None:
     """Whoever comes second gets a share of the time, not the rest of it."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=1, extra=1, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=1, extra=1, timeout_s=240, wait_s=240)) as pool:
             tickets = [Ticket(lambda: None, client) for client in "ab"]
             tasks = [asyncio.create_task(ended(pool, ENDLESS, ticket)) for ticket in tickets]
             await until(lambda: count(pool, WorkerState.LONG) == 2)
@@ -99,11 +99,11 @@ def test_long_queries_share_the_time_that_short_ones_leave(shelf: SeedCatalog) -
     asyncio.run(test())
 
 
-def test_the_limit_is_on_processor_time(shelf: SeedCatalog) -> None:
+def test_the_limit_is_on_processor_time(published: PublishedStore) -> None:
     """It is on what a query takes, not on what others take from it."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, wait_s=240, timeout_s=0.5)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, wait_s=240, timeout_s=0.5)) as pool:
             (worker,) = pool.workers
             task = asyncio.create_task(ended(pool, ENDLESS, Ticket(lambda: None)))
             await until(lambda: worker.busy)
@@ -118,11 +118,11 @@ def test_the_limit_is_on_processor_time(shelf: SeedCatalog) -> None:
     asyncio.run(test())
 
 
-def test_a_query_that_others_leave_no_processor_is_told_to_come_back(shelf: SeedCatalog) -> None:
+def test_a_query_that_others_leave_no_processor_is_refused_for_now(published: PublishedStore) -> None:
     """Somebody who waits gets an answer, even if it is that there is none."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, wait_s=0.2, timeout_s=0.5)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, wait_s=0.2, timeout_s=0.5)) as pool:
             (worker,) = pool.workers
             task = asyncio.create_task(ended(pool, ENDLESS, Ticket(lambda: None)))
             await until(lambda: worker.busy)
@@ -134,11 +134,11 @@ def test_a_query_that_others_leave_no_processor_is_told_to_come_back(shelf: Seed
     asyncio.run(test())
 
 
-def test_there_is_an_end_to_long_queries(shelf: SeedCatalog) -> None:
+def test_there_is_an_end_to_long_queries(published: PublishedStore) -> None:
     """Each one takes memory while it stands still; what is too many waits, that of the greediest client first."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=1, extra=1, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=1, extra=1, timeout_s=240, wait_s=240)) as pool:
             tickets = [Ticket(lambda: None, client) for client in ("a", "b", "b")]
             queries = [ENDLESS.replace("?n", f"?n{number}") for number in range(3)]
             tasks = [
@@ -159,12 +159,12 @@ def test_there_is_an_end_to_long_queries(shelf: SeedCatalog) -> None:
     asyncio.run(test())
 
 
-def test_too_many_at_once_that_are_not_quite_short_are_all_answered(shelf: SeedCatalog) -> None:
+def test_too_many_at_once_that_are_not_quite_short_are_all_answered(published: PublishedStore) -> None:
     """Twenty charts on one page: each of them takes a few tens of milliseconds, and none is refused."""
     query = "SELECT (COUNT(*) AS ?n) { { SELECT * { ?a ?b ?c . ?d ?e ?f } LIMIT 150000 } }"
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=2, extra=1, wait_s=300)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=2, extra=1, wait_s=300)) as pool:
             asked = [text(pool, request(query.replace("?n", f"?n{number}"), "text/csv")) for number in range(20)]
             found = await asyncio.gather(*asked)
             assert found == [f"n{number}\r\n150000\r\n" for number in range(20)]
@@ -172,11 +172,11 @@ def test_too_many_at_once_that_are_not_quite_short_are_all_answered(shelf: SeedC
     asyncio.run(test())
 
 
-def test_what_waits_too_long_for_its_turn_to_begin_is_told(shelf: SeedCatalog) -> None:
-    """With a reason and when to come back, not by an answer that never comes."""
+def test_a_query_that_waits_too_long_for_its_turn_is_refused_for_now(published: PublishedStore) -> None:
+    """The client gets a reason and a time to come back, not an answer that never comes."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=1, extra=0, wait_s=0.5, timeout_s=60)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=1, extra=0, wait_s=0.5, timeout_s=60)) as pool:
             tickets = [Ticket(lambda: None, client) for client in "ab"]
             queries = [ENDLESS.replace("?n", f"?n{number}") for number in range(2)]
             tasks = [
@@ -191,12 +191,12 @@ def test_what_waits_too_long_for_its_turn_to_begin_is_told(shelf: SeedCatalog) -
     asyncio.run(test())
 
 
-def test_a_query_is_lowered_and_its_worker_raised_again(shelf: SeedCatalog) -> None:
+def test_a_query_is_lowered_and_its_worker_raised_again(published: PublishedStore) -> None:
     """The processor is first for those who ask little; a worker must not stay slow for the next query."""
     middling = "SELECT (COUNT(*) AS ?n) { { SELECT * { ?a ?b ?c . ?d ?e ?f } LIMIT 2000000 } }"
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, wait_s=300)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, wait_s=300)) as pool:
             (worker,) = pool.workers
             assert priorities(worker.pid)[-1] == OWN
             ticket = Ticket(lambda: None)
@@ -210,13 +210,13 @@ def test_a_query_is_lowered_and_its_worker_raised_again(shelf: SeedCatalog) -> N
     asyncio.run(test())
 
 
-def test_all_queries_together_have_a_bound_of_memory(shelf: SeedCatalog) -> None:
+def test_all_queries_together_have_a_bound_of_memory(published: PublishedStore) -> None:
     """Queries that stand still keep what they have; the machine must not run out by their number."""
     sorts = "SELECT * { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c ?f"
 
     async def test() -> None:
         limits = QueryLimits(workers=1, spare=1, extra=3, wait_s=60, timeout_s=60, memory_bytes=400 << 20)
-        async with running(shelf.root, limits) as pool:
+        async with running(published.root, limits) as pool:
             tickets = [Ticket(lambda: None, client) for client in "abcd"]
             tasks = [asyncio.create_task(ended(pool, sorts, ticket)) for ticket in tickets]
             await asyncio.wait(tasks, timeout=120, return_when=asyncio.FIRST_COMPLETED)
@@ -233,12 +233,12 @@ def test_all_queries_together_have_a_bound_of_memory(shelf: SeedCatalog) -> None
     asyncio.run(test())
 
 
-def test_a_query_is_lowered_before_it_counts_as_long(shelf: SeedCatalog) -> None:
+def test_a_query_is_lowered_before_it_counts_as_long(published: PublishedStore) -> None:
     """When many come at once of which nobody knows how long they take, the shortest are answered first."""
 
     async def test() -> None:
         async with running(
-            shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240, long_s=0.5)
+            published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240, long_s=0.5)
         ) as pool:
             (worker,) = pool.workers
             ticket = Ticket(lambda: None)
@@ -254,13 +254,13 @@ def test_a_query_is_lowered_before_it_counts_as_long(shelf: SeedCatalog) -> None
     asyncio.run(test())
 
 
-def test_a_query_whose_client_reads_slowly_is_long_but_not_known_for_it(shelf: SeedCatalog) -> None:
+def test_a_query_whose_client_reads_slowly_is_long_but_not_known_for_it(published: PublishedStore) -> None:
     """It holds a worker, by its client's fault; the next client may read quickly."""
     rows = "SELECT * { ?a ?b ?c . ?d ?e ?f }"
 
     async def test() -> None:
         limits = QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, reading_s=0.1, long_s=60)
-        async with running(shelf.root, limits) as pool:
+        async with running(published.root, limits) as pool:
             answer = await pool.ask(request(rows, "text/csv"), Ticket(lambda: None))  # It is not read.
             await until(lambda: count(pool, WorkerState.LONG) == 1)
             assert rows not in pool.known
@@ -276,11 +276,11 @@ def test_a_worker_goes_from_state_to_state_by_the_table() -> None:
     assert all(WorkerState.IDLE in AFTER[state] and WorkerState.ENDED in AFTER[state] for state in BUSY)
 
 
-def test_what_was_long_once_waits_among_the_long_ones(shelf: SeedCatalog) -> None:
+def test_what_was_long_once_waits_among_the_long_ones(published: PublishedStore) -> None:
     """Whoever sends the same endless query again and again must not find it tried each time."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=1, extra=0, wait_s=1, timeout_s=60)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=1, extra=0, wait_s=1, timeout_s=60)) as pool:
             first, again = Ticket(lambda: None, "a"), Ticket(lambda: None, "b")
             tasks = [asyncio.create_task(ended(pool, ENDLESS, first))]
             await until(lambda: count(pool, WorkerState.LONG) == 1)
@@ -299,11 +299,11 @@ def test_what_was_long_once_waits_among_the_long_ones(shelf: SeedCatalog) -> Non
     asyncio.run(test())
 
 
-def test_a_query_that_was_long_is_forgotten_when_it_is_quick(shelf: SeedCatalog) -> None:
+def test_a_query_that_was_long_is_forgotten_when_it_is_quick(published: PublishedStore) -> None:
     """It may have been long over other data; then it counts as any other again."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             pool.known.add(COUNT)
             assert f"{COUNT}  # twin" in pool.known
             assert await text(pool, request(COUNT, "text/csv")) == csv(6000)
@@ -312,11 +312,11 @@ def test_a_query_that_was_long_is_forgotten_when_it_is_quick(shelf: SeedCatalog)
     asyncio.run(test())
 
 
-def test_workers_of_those_that_are_to_wait_are_replaced_at_once(shelf: SeedCatalog) -> None:
+def test_workers_of_those_that_are_to_wait_are_replaced_at_once(published: PublishedStore) -> None:
     """Short queries need workers most of all when there are too many long ones."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=2, extra=1, wait_s=60, timeout_s=60)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=2, extra=1, wait_s=60, timeout_s=60)) as pool:
             tickets = [Ticket(lambda: None, f"10.0.0.{number}") for number in range(5)]
             queries = [ENDLESS.replace("?n", f"?n{number}") for number in range(5)]
             tasks = [
@@ -332,11 +332,11 @@ def test_workers_of_those_that_are_to_wait_are_replaced_at_once(shelf: SeedCatal
     asyncio.run(test())
 
 
-def test_a_client_that_goes_when_its_answer_is_there_ends_nobody_elses_query(shelf: SeedCatalog) -> None:
+def test_a_client_that_goes_when_its_answer_is_there_ends_nobody_elses_query(published: PublishedStore) -> None:
     """Its worker may have the next query already."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             done = Ticket(lambda: None)
             await pool.ask(request(COUNT), done)
             running_ = asyncio.create_task(text(pool, request(COUNT.replace("?n", "?m"), "text/csv")))
@@ -347,11 +347,11 @@ def test_a_client_that_goes_when_its_answer_is_there_ends_nobody_elses_query(she
     asyncio.run(test())
 
 
-def test_what_turns_out_to_be_long_is_not_tried_by_all_who_wait_with_it(shelf: SeedCatalog) -> None:
-    """When many send the same endless query at once, the first tells what the others are."""
+def test_what_turns_out_to_be_long_is_not_tried_by_all_who_wait_with_it(published: PublishedStore) -> None:
+    """When many send the same endless query at once, the first shows what the others are."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, wait_s=60, timeout_s=60)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, wait_s=60, timeout_s=60)) as pool:
             tickets = [Ticket(lambda: None, f"10.0.0.{number}") for number in range(4)]
             tasks = [asyncio.create_task(ended(pool, ENDLESS, ticket)) for ticket in tickets]
             await until(lambda: count(pool, WorkerState.LONG) == 1)
@@ -368,12 +368,12 @@ def test_what_turns_out_to_be_long_is_not_tried_by_all_who_wait_with_it(shelf: S
 
 @pytest.mark.parametrize(("brisk_s", "waiting"), [(1000, 2), (0, 0)], ids=["done soon", "held up"])
 def test_no_more_short_queries_run_at_once_than_there_are_to_be_workers(
-    shelf: SeedCatalog, brisk_s: float, waiting: int
+    published: PublishedStore, brisk_s: float, waiting: int
 ) -> None:
     """More processes than processors take each other's time; the spare ones are for when others are held up."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=2, extra=0, brisk_s=brisk_s)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=2, extra=0, brisk_s=brisk_s)) as pool:
             tasks = [asyncio.create_task(text(pool, request(COUNT, "text/csv"))) for _ in range(3)]
             await asyncio.sleep(0)
             assert len(pool.queue) == waiting
@@ -382,11 +382,11 @@ def test_no_more_short_queries_run_at_once_than_there_are_to_be_workers(
     asyncio.run(test())
 
 
-def test_workers_for_long_queries_are_there_before_they_are_needed(shelf: SeedCatalog) -> None:
-    """And no more than there may be."""
+def test_workers_for_long_queries_are_there_before_they_are_needed(published: PublishedStore) -> None:
+    """The pool keeps workers for long queries ahead, and no more than the limits allow."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=1, extra=2, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=1, extra=2, timeout_s=240, wait_s=240)) as pool:
             await until(lambda: idle(pool) == 4)
             await asyncio.sleep(1.5)
             assert len(pool.workers) == 4
@@ -418,11 +418,11 @@ def test_a_long_result_begins_before_a_whole_chunk_is_there() -> None:
         assert len(ours.recv(1 << 20)) > FIRST_BYTES
 
 
-def test_what_was_long_before_runs_at_the_lowest_priority_at_once(shelf: SeedCatalog) -> None:
+def test_what_was_long_before_runs_at_the_lowest_priority_at_once(published: PublishedStore) -> None:
     """Nobody has to find out again, and the processors are for others from its beginning."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, long_s=60)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, long_s=60)) as pool:
             (worker,) = pool.workers
             pool.known.add(ENDLESS)
             ticket = Ticket(lambda: None)
@@ -436,11 +436,13 @@ def test_what_was_long_before_runs_at_the_lowest_priority_at_once(shelf: SeedCat
     asyncio.run(test())
 
 
-def test_a_query_that_found_no_processor_is_not_long(shelf: SeedCatalog) -> None:
+def test_a_query_that_found_no_processor_is_not_long(published: PublishedStore) -> None:
     """It would be one of too many, and be refused, when it is the others that take all the time."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, reading_s=0.1)) as pool:
+        async with running(
+            published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=60, reading_s=0.1)
+        ) as pool:
             (worker,) = pool.workers
             stop(worker.pid)  # As one that gets no turn.
             asked = asyncio.create_task(text(pool, request(COUNT, "text/csv")))

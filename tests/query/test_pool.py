@@ -34,7 +34,7 @@ from sparql.query.state import WorkerState
 from sparql.query.ticket import Ticket
 from sparql.worker.limits import QueryLimits
 from tests.processes import is_running, seconds_of
-from tests.query.stores import BASE, SeedCatalog, items
+from tests.query.stores import BASE, PublishedStore, items
 
 T = TypeVar("T")
 BASE_IRI = "http://localhost/sparql"
@@ -45,11 +45,11 @@ LONG = "SELECT * { ?a ?b ?c . ?d ?e ?f }"
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> SeedCatalog:
-    """Two graphs of 1,000 items; tests that publish have a shelf of their own."""
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add([*items(1000, "a"), *items(1000, "b", 1000)])
-    return shelf
+def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedStore:
+    """Two graphs of 1,000 items; tests that publish have a store of their own."""
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add([*items(1000, "a"), *items(1000, "b", 1000)])
+    return published
 
 
 def request(text: str, accept: str | None = None, **parameters: str) -> QueryRequest:
@@ -148,10 +148,10 @@ DATASETS = [
 
 
 @pytest.fixture(scope="module")
-def ask(shelf: SeedCatalog) -> Iterator[Callable[[QueryRequest], str]]:
-    """One pool for all that does no harm."""
+def ask(published: PublishedStore) -> Iterator[Callable[[QueryRequest], str]]:
+    """Answers one request, from a pool that all tests share that end no worker."""
     with asyncio.Runner() as runner:
-        pool = Pool(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240), BASE_IRI)
+        pool = Pool(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240), BASE_IRI)
 
         async def start() -> None:
             pool.start()
@@ -190,10 +190,10 @@ def test_the_dataset_is_that_of_the_request_then_the_query_then_the_setting(
         (request("CONSTRUCT WHERE { ?s ?p ?o }", format="csv"), NotAcceptable, "text/turtle"),
     ],
 )
-def test_what_cannot_be_answered_is_told(
+def test_what_cannot_be_answered_is_an_error(
     ask: Callable[[QueryRequest], str], asked: QueryRequest, kind: type[SparqlError], message: str
 ) -> None:
-    """With the error of its kind, and the worker goes on."""
+    """Each such query raises the error of its kind, and the worker goes on."""
     with pytest.raises(kind, match=message):
         ask(asked)
     assert "true" in ask(request("ASK {}"))
@@ -205,7 +205,7 @@ def test_relative_iris_are_resolved_against_the_endpoint(ask: Callable[[QueryReq
 
 
 def test_a_long_result_comes_whole(ask: Callable[[QueryRequest], str]) -> None:
-    """In chunks, each row once."""
+    """A long result comes in chunks, with each row once."""
     lines = ask(
         request("SELECT ?s ?o { ?s <http://example.org/value> ?o . ?x <http://example.org/value> 5 }", "text/csv")
     )
@@ -220,30 +220,30 @@ def test_a_statement_in_two_graphs_is_found_twice_in_the_union(tmp_path: Path) -
     """The store does not make them one, as the page says; whoever needs that writes DISTINCT."""
 
     async def test() -> None:
-        shelf = SeedCatalog(tmp_path)
-        shelf.add([*items(1, "a"), *items(1, "b")])
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        published = PublishedStore(tmp_path)
+        published.add([*items(1, "a"), *items(1, "b")])
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             assert await text(pool, request(f"SELECT ?n {{ ?s <{BASE}value> ?n }}", "text/csv")) == "n\r\n0\r\n0\r\n"
             assert await text(pool, request(f"SELECT DISTINCT ?n {{ ?s <{BASE}value> ?n }}", "text/csv")) == csv(0)
 
     asyncio.run(test())
 
 
-def test_no_union_leaves_the_default_graph_empty(shelf: SeedCatalog) -> None:
+def test_no_union_leaves_the_default_graph_empty(published: PublishedStore) -> None:
     """The setting: named graphs are then to be named."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, union_default_graph=False)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, union_default_graph=False)) as pool:
             assert await text(pool, request(COUNT, "text/csv")) == csv(0)
 
     asyncio.run(test())
 
 
-def test_an_endless_query_is_ended_and_its_processor_time_stops(shelf: SeedCatalog) -> None:
+def test_an_endless_query_is_ended_and_its_processor_time_stops(published: PublishedStore) -> None:
     """The store cannot be interrupted, so its process is; another takes its place."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=0.5, wait_s=300)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=0.5, wait_s=300)) as pool:
             (before,) = pids(pool)
             failure = await error(pool.ask(request(ENDLESS), ticket()))
             assert type(failure) is QueryTimeout
@@ -255,23 +255,23 @@ def test_an_endless_query_is_ended_and_its_processor_time_stops(shelf: SeedCatal
     asyncio.run(test())
 
 
-def test_a_client_can_ask_for_less_time_but_not_for_more(shelf: SeedCatalog) -> None:
+def test_a_client_can_ask_for_less_time_but_not_for_more(published: PublishedStore) -> None:
     """The limit protects others."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=0.6)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=0.6)) as pool:
             assert "0.2 s" in (await error(pool.ask(request(ENDLESS, timeout="0.2"), ticket()))).message
             assert "0.6 s" in (await error(pool.ask(request(ENDLESS, timeout="60"), ticket()))).message
 
     asyncio.run(test())
 
 
-def test_a_query_that_takes_too_much_memory_is_ended(shelf: SeedCatalog) -> None:
+def test_a_query_that_takes_too_much_memory_is_ended(published: PublishedStore) -> None:
     """Before it takes the machine's."""
 
     async def test() -> None:
         async with running(
-            shelf.root, QueryLimits(workers=1, spare=0, extra=0, memory_bytes=150 << 20, timeout_s=240, wait_s=240)
+            published.root, QueryLimits(workers=1, spare=0, extra=0, memory_bytes=150 << 20, timeout_s=240, wait_s=240)
         ) as pool:
             failure = await error(pool.ask(request(HUGE), ticket()))
             assert type(failure) is QueryMemory
@@ -281,11 +281,11 @@ def test_a_query_that_takes_too_much_memory_is_ended(shelf: SeedCatalog) -> None
     asyncio.run(test())
 
 
-def test_a_result_with_too_many_rows_is_refused_while_nothing_is_sent(shelf: SeedCatalog) -> None:
+def test_a_result_with_too_many_rows_is_refused_while_nothing_is_sent(published: PublishedStore) -> None:
     """Then the client still gets a status."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, max_rows=50)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, max_rows=50)) as pool:
             for asked in (
                 request("SELECT ?s { ?s ?p ?o } LIMIT 51"),
                 request("SELECT ?s { ?s ?p ?o } LIMIT 51", "text/csv"),
@@ -298,12 +298,12 @@ def test_a_result_with_too_many_rows_is_refused_while_nothing_is_sent(shelf: See
     asyncio.run(test())
 
 
-def test_a_result_that_grows_too_long_raises_on_its_way(shelf: SeedCatalog) -> None:
+def test_a_result_that_grows_too_long_raises_on_its_way(published: PublishedStore) -> None:
     """A part must not pass for the whole."""
 
     async def test() -> None:
         async with running(
-            shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240, max_rows=20_000)
+            published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240, max_rows=20_000)
         ) as pool:
             answer = await pool.ask(request(LONG), ticket())
             assert answer.whole is None
@@ -313,12 +313,12 @@ def test_a_result_that_grows_too_long_raises_on_its_way(shelf: SeedCatalog) -> N
     asyncio.run(test())
 
 
-def test_time_counts_while_a_result_is_sent(shelf: SeedCatalog) -> None:
+def test_time_counts_while_a_result_is_sent(published: PublishedStore) -> None:
     """A client that reads nothing must not hold a worker."""
 
     async def test() -> None:
         async with running(
-            shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=0.5, wait_s=0.1, max_rows=1 << 40)
+            published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=0.5, wait_s=0.1, max_rows=1 << 40)
         ) as pool:
             answer = await pool.ask(request(LONG), ticket())
             (worker,) = pool.workers
@@ -329,11 +329,11 @@ def test_time_counts_while_a_result_is_sent(shelf: SeedCatalog) -> None:
     asyncio.run(test())
 
 
-def test_an_answer_that_is_closed_ends_its_query(shelf: SeedCatalog) -> None:
+def test_an_answer_that_is_closed_ends_its_query(published: PublishedStore) -> None:
     """Its client is gone."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, max_rows=1 << 40)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, max_rows=1 << 40)) as pool:
             (before,) = pids(pool)
             answer = await pool.ask(request(LONG), ticket())
             answer.close()
@@ -343,11 +343,11 @@ def test_an_answer_that_is_closed_ends_its_query(shelf: SeedCatalog) -> None:
     asyncio.run(test())
 
 
-def test_a_ticket_that_is_given_up_ends_its_query(shelf: SeedCatalog) -> None:
+def test_a_ticket_that_is_given_up_ends_its_query(published: PublishedStore) -> None:
     """Before the first byte, at a worker or in the queue."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             slow: list[float] = []
             first, second = Ticket(lambda: slow.append(1)), Ticket(lambda: slow.append(2))
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), first)))
@@ -362,11 +362,11 @@ def test_a_ticket_that_is_given_up_ends_its_query(shelf: SeedCatalog) -> None:
     asyncio.run(test())
 
 
-def test_a_cancelled_task_gives_its_worker_back(shelf: SeedCatalog) -> None:
+def test_a_cancelled_task_gives_its_worker_back(published: PublishedStore) -> None:
     """Servers cancel what they run when they shut down."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             asked = asyncio.create_task(pool.ask(request(ENDLESS), ticket()))
             queued = asyncio.create_task(pool.ask(request(COUNT), ticket()))
             await asyncio.sleep(0)
@@ -379,11 +379,11 @@ def test_a_cancelled_task_gives_its_worker_back(shelf: SeedCatalog) -> None:
     asyncio.run(test())
 
 
-def test_waiting_for_a_worker_is_bounded(shelf: SeedCatalog) -> None:
-    """In time and in number; the client is told to come again."""
+def test_waiting_for_a_worker_is_bounded(published: PublishedStore) -> None:
+    """Queries wait for a limited time and in limited number; the others are refused for now."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, wait_s=0.3, waiting=1)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, wait_s=0.3, waiting=1)) as pool:
             busy = Ticket(lambda: None)
             endless = asyncio.create_task(error(pool.ask(request(ENDLESS), busy)))
             await asyncio.sleep(0)
@@ -399,11 +399,11 @@ def test_waiting_for_a_worker_is_bounded(shelf: SeedCatalog) -> None:
     asyncio.run(test())
 
 
-def test_queries_are_answered_in_the_order_they_came(shelf: SeedCatalog) -> None:
+def test_queries_are_answered_in_the_order_they_came(published: PublishedStore) -> None:
     """Nobody waits for ever."""
 
     async def test() -> list[int]:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             done: list[int] = []
 
             async def one(number: int) -> None:
@@ -416,11 +416,11 @@ def test_queries_are_answered_in_the_order_they_came(shelf: SeedCatalog) -> None
     assert asyncio.run(test()) == list(range(20))
 
 
-def test_a_worker_that_breaks_down_is_replaced(shelf: SeedCatalog) -> None:
+def test_a_worker_that_breaks_down_is_replaced(published: PublishedStore) -> None:
     """The query that it had is lost, no other."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             (before,) = pids(pool)
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), ticket())))
             await until(lambda: 0.2 < seconds_of(before) < float("inf"))
@@ -431,11 +431,11 @@ def test_a_worker_that_breaks_down_is_replaced(shelf: SeedCatalog) -> None:
     asyncio.run(test())
 
 
-def test_an_idle_worker_that_dies_is_replaced_unnoticed(shelf: SeedCatalog) -> None:
+def test_an_idle_worker_that_dies_is_replaced_unnoticed(published: PublishedStore) -> None:
     """The kernel may need its memory."""
 
     async def test() -> None:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             workers = list(pool.workers)
             for worker in workers:
                 os.kill(worker.pid, signal.SIGKILL)
@@ -449,21 +449,21 @@ def test_a_new_generation_is_read_by_the_next_query_and_no_running_one(tmp_path:
     """Readers never see half a harvest; the old generation goes when nobody reads it."""
 
     async def test() -> None:
-        shelf = SeedCatalog(tmp_path)
-        first = shelf.add(items(3000, "a"))
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        published = PublishedStore(tmp_path)
+        first = published.add(items(3000, "a"))
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             assert pool.served() == 1
             answer = await pool.ask(
                 request("SELECT ?s ?x { ?s ?p ?o . VALUES ?x { 1 2 3 4 5 6 7 8 9 } }", "text/csv"), ticket()
             )
             assert answer.whole is None
-            second = shelf.add(items(3000, "b", 3000))
-            assert shelf.generations.collect() == []
+            second = published.add(items(3000, "b", 3000))
+            assert published.generations.collect() == []
             assert (await whole(answer)).count(b"\n") == 1 + 9 * 9000
             again = await pool.ask(request(COUNT, "text/csv"), ticket())
             assert (answer.generation, again.generation) == (first.number, second.number)
             assert again.whole == csv(18_000).encode()
-            await until(lambda: shelf.generations.collect() == [first.number])
+            await until(lambda: published.generations.collect() == [first.number])
 
     asyncio.run(test())
 
@@ -472,12 +472,12 @@ def test_idle_workers_move_to_a_new_generation_by_themselves(tmp_path: Path) -> 
     """Otherwise one that nobody asks would keep an old generation on the disk."""
 
     async def test() -> None:
-        shelf = SeedCatalog(tmp_path)
-        shelf.add(items(10, "a"))
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
-            shelf.add(items(10, "b"))
+        published = PublishedStore(tmp_path)
+        published.add(items(10, "a"))
+        async with running(published.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+            published.add(items(10, "b"))
             await until(lambda: idle(pool) == 2 == min(worker.generation for worker in pool.workers))
-            await until(lambda: shelf.generations.collect() == [1])
+            await until(lambda: published.generations.collect() == [1])
 
     asyncio.run(test())
 
@@ -486,12 +486,12 @@ def test_before_the_first_generation_there_are_no_data(tmp_path: Path) -> None:
     """An instance starts before its first harvest, and answers as soon as there is one."""
 
     async def test() -> None:
-        shelf = SeedCatalog(tmp_path)
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        published = PublishedStore(tmp_path)
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             failure = await error(pool.ask(request(COUNT), ticket()))
             assert (type(failure), failure.retriable) == (StoreError, True)
             assert pool.served() == 0
-            shelf.add(items(5, "a"))
+            published.add(items(5, "a"))
             assert await text(pool, request(COUNT, "text/csv")) == csv(15)
 
     asyncio.run(test())
@@ -501,24 +501,24 @@ def test_a_generation_that_cannot_be_opened_leaves_the_last_one_served(tmp_path:
     """A damaged disk is no reason to answer nothing."""
 
     async def test() -> None:
-        shelf = SeedCatalog(tmp_path)
-        shelf.add(items(5, "a"))
-        async with running(shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
-            broken = shelf.root / "generations" / "000002"
+        published = PublishedStore(tmp_path)
+        published.add(items(5, "a"))
+        async with running(published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+            broken = published.root / "generations" / "000002"
             broken.mkdir()
-            (shelf.root / "generations" / "000002.lock").touch()
-            (shelf.root / "new").symlink_to("generations/000002")
-            (shelf.root / "new").replace(shelf.root / "current")
+            (published.root / "generations" / "000002.lock").touch()
+            (published.root / "new").symlink_to("generations/000002")
+            (published.root / "new").replace(published.root / "current")
             assert await text(pool, request(COUNT, "text/csv")) == csv(15)
 
     asyncio.run(test())
 
 
-def test_closing_leaves_no_process(shelf: SeedCatalog) -> None:
-    """Also not one with an endless query."""
+def test_closing_leaves_no_process(published: PublishedStore) -> None:
+    """Closing the pool ends a worker with an endless query too."""
 
     async def test() -> set[int]:
-        async with running(shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
+        async with running(published.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=240, wait_s=240)) as pool:
             asked = asyncio.create_task(error(pool.ask(request(ENDLESS), ticket())))
             await asyncio.sleep(0)
             started = pids(pool)

@@ -57,7 +57,7 @@ def test_without_a_query_a_get_asks_for_something_else() -> None:
 
 
 def test_an_empty_query_is_a_query() -> None:
-    """It is the parser that tells what is wrong with it."""
+    """The parser reports what is wrong with an empty query."""
     request = get(("query", ""))
     assert request is not None
     assert request.text == ""
@@ -134,7 +134,7 @@ def test_an_update_comes_as_a_form_and_as_the_body() -> None:
         (HttpRequest("POST", "", UPDATE, body=b"CLEAR ALL # \xff"), "not UTF-8"),
     ],
 )
-def test_a_wrong_update_is_told_to_those_who_may_send_one(request_: HttpRequest, said: str) -> None:
+def test_a_wrong_update_is_reported_to_those_who_may_send_one(request_: HttpRequest, said: str) -> None:
     """To all others it is an update, and refused as such before anybody looks at it."""
     found = read_request(request_)
     assert isinstance(found, UpdateRequest)
@@ -157,7 +157,7 @@ def test_an_empty_format_parameter_says_nothing() -> None:
 
 
 def test_a_client_can_say_how_long_it_waits() -> None:
-    """In seconds, also in parts of one."""
+    """The parameter `timeout` is in seconds, also in parts of one."""
     request = get(("query", ASK), ("timeout", "2.5"))
     assert request is not None
     assert request.timeout_s == 2.5
@@ -185,14 +185,14 @@ PARAMETERS = st.lists(PIECES, max_size=12).map("".join)
 def check_decoding(encoded: str) -> None:
     """Our decoder gives or refuses what that of the standard library does."""
 
-    def told(call: Callable[[], list[tuple[str, str]]]) -> object:
+    def outcome(call: Callable[[], list[tuple[str, str]]]) -> object:
         try:
             return call()
         except (RequestError, ValueError):
             return "refused"
 
-    expected = told(lambda: parse_qsl(encoded, keep_blank_values=True, errors="strict"))
-    assert told(lambda: decode(encoded)) == expected
+    expected = outcome(lambda: parse_qsl(encoded, keep_blank_values=True, errors="strict"))
+    assert outcome(lambda: decode(encoded)) == expected
 
 
 @settings(max_examples=300)
@@ -206,5 +206,5 @@ def test_parameters_are_decoded_as_the_standard_library_does(encoded: str) -> No
 @settings(max_examples=10_000)
 @given(PARAMETERS)
 def test_many_parameters_are_decoded_as_the_standard_library_does(encoded: str) -> None:
-    """The same, for many more of them."""
+    """The same comparison as above, for many more parameters."""
     check_decoding(encoded)

@@ -82,7 +82,7 @@ def test_the_word_in_escapes_is_refused(word: str) -> None:
 
 
 def test_an_error_beside_the_word_is_an_error() -> None:
-    """Whoever mistypes a query about services is told where."""
+    """The error says where a query about services is mistyped."""
     with pytest.raises(RequestError, match="line 2, column 17"):
         GRAMMAR.refuse_service("SELECT * { ?service\n ?p 'x'  } LIMIT")
 
@@ -159,7 +159,7 @@ def test_a_disguise_is_a_word_that_the_text_does_not_have() -> None:
         ("", 1, 1),
     ],
 )
-def test_an_error_tells_its_place(query: str, line: int, column: int) -> None:
+def test_an_error_has_its_place(query: str, line: int, column: int) -> None:
     """The parser's own columns lie behind by the length of a keyword, wherever it expected one."""
     failure = GRAMMAR.failure(query)
     assert failure is not None
@@ -169,8 +169,8 @@ def test_an_error_tells_its_place(query: str, line: int, column: int) -> None:
     assert message.splitlines()[-1].strip() == "^"
 
 
-def test_an_undeclared_prefix_is_told() -> None:
-    """The commonest mistake."""
+def test_an_undeclared_prefix_is_reported() -> None:
+    """An undeclared prefix is the commonest mistake; its error names the prefix."""
     failure = GRAMMAR.failure("SELECT * { ?s ex:p ?o }")
     assert failure is not None
     assert failure.reason == "the prefix ex: is not declared"

@@ -106,8 +106,8 @@ def test_a_graph_that_is_read_or_stands_in_data_is_not_to_be_compared() -> None:
         ("INSERT DATA { <a> <b> _:a } ; INSERT DATA { <a> <b> _:a }", "_:a cannot be shared"),
     ],
 )
-def test_a_syntax_error_is_told_with_its_place_in_the_request(text: str, place: str) -> None:
-    """Its parts are parsed one by one, and people see the whole."""
+def test_a_syntax_error_is_reported_with_its_place_in_the_request(text: str, place: str) -> None:
+    """The operations of a request are parsed one by one, and people see the whole request."""
     error = refused(text)
     assert isinstance(error, RequestError)
     assert error.message.startswith("The update does not parse near ") and place in error.message
@@ -125,7 +125,7 @@ def test_service_is_refused_by_parsing(where: str) -> None:
 
 
 @pytest.mark.parametrize("load", ["LOAD <http://x/>", "load SILENT<http://x/>INTO GRAPH<g>", "LOADx:y INTO GRAPH x:z"])
-def test_load_is_refused_by_parsing_and_told_what_to_do_instead(load: str) -> None:
+def test_load_is_refused_by_parsing_with_what_to_do_instead(load: str) -> None:
     """What is downloaded is a provider's, with everything that guards a download."""
     error = refused(f"PREFIX x: <http://x/> INSERT DATA {{ GRAPH <{G}> {{ x:load x:p 'LOAD' }} }} ;\n{load}")
     assert isinstance(error, ForbiddenError)
@@ -133,7 +133,7 @@ def test_load_is_refused_by_parsing_and_told_what_to_do_instead(load: str) -> No
 
 
 def test_the_words_load_and_service_may_stand_in_names_and_texts() -> None:
-    """It is no text search."""
+    """The keywords are found by parsing, not by searching the text."""
     check(
         read_update(
             f"PREFIX service: <http://load/> INSERT DATA {{ GRAPH <{G}> {{ service:load <b> 'SERVICE <x> {{' }} }}",

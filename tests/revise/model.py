@@ -76,7 +76,7 @@ def stays(old: frozenset[bytes], new: frozenset[bytes], *, full: bool, inherits:
     What subject replacement leaves of a graph, when the blank nodes of the input are others than those of the graph.
 
     A specification: sets, and reachability by repeated union. The input is of `DATASET`; `inherits` says whether nodes
-    that tell no dataset are, too.
+    that name no dataset are, too.
     """
     subjects = {subject(line) for line in new if not is_blank(subject(line))}
     rest = {line for line in old if subject(line) not in subjects}

@@ -55,10 +55,10 @@ def test_changes_are_set_operations_one_after_the_other(
         assert (got(revision.delta.removed), got(revision.delta.added)) == (old - new, new - old)
         touched = {subject(line) for line in old ^ new}
         assert got(revision.input) == {line for line in new if subject(line) in touched}
-        told = {finding.kind: 0 for finding in findings}
+        counts = {finding.kind: 0 for finding in findings}
         for finding in findings:
-            told[finding.kind] += int(finding.message.split()[0])
-        assert (told.get("change-absent", 0), told.get("change-present", 0)) == (absent, present)
+            counts[finding.kind] += int(finding.message.split()[0])
+        assert (counts.get("change-absent", 0), counts.get("change-present", 0)) == (absent, present)
 
 
 @settings(max_examples=25)

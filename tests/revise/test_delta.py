@@ -116,7 +116,7 @@ def test_replaying_changes_that_contradict_each_other_is_an_error(tmp_path: Path
 
 
 @pytest.mark.parametrize("damage", ["flipped", "first byte", "cut", "empty", "gone", "another file"])
-def test_a_damaged_change_file_is_told_by_name(damage: str, tmp_path: Path) -> None:
+def test_a_damaged_change_file_is_reported_by_name(damage: str, tmp_path: Path) -> None:
     """A change that reads as a smaller one, or as none, would be committed as what the provider did."""
     path = tmp_path / "1.nqud.gz"
     whole = gzip.compress(b"".join(b'+<http://a> <http://b> "%d" <http://g> .\n' % i for i in range(99)))

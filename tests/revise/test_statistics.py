@@ -89,7 +89,7 @@ def test_a_subject_is_new_or_gone_only_with_its_last_line(tmp_path: Path, before
 
 
 def test_a_subject_with_many_lines_is_not_read_to_its_end(tmp_path: Path) -> None:
-    """Whether a subject is new is told by one line more than the delta adds."""
+    """One line more than the delta adds shows whether a subject is new."""
     hub = frozenset(f'<http://x/hub> <http://p> "{i:05d}" <{GRAPH}> .\n'.encode() for i in range(20_000))
     more = hub | {f'<http://x/hub> <http://p> "new" <{GRAPH}> .\n'.encode()}
     delta = deltas.compare(put(tmp_path / "a", hub), put(tmp_path / "b", more), tmp_path)

@@ -95,7 +95,7 @@ class StoreContract:
     @few
     @given(content=contents(), wanted=objects())
     def test_reading_agrees_with_a_plain_set_of_lines(self, store: Store, room: Path, content, wanted) -> None:
-        """Dump, count, describe, referrers and graphs all tell of the same lines."""
+        """Dump, count, describe, referrers and graphs all give the same lines."""
         graph = fresh_graph()
         fill(store, graph, lines_of(graph, content), room)
         expected = held(lines_of(graph, content))

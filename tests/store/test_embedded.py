@@ -53,7 +53,7 @@ def child(*arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_second_process_is_refused_and_told_who_writes(tmp_path: Path) -> None:
+def test_a_second_process_is_refused_with_who_writes(tmp_path: Path) -> None:
     """RocksDB's own message names neither the process nor what to do."""
     script = "import sys; from tests.store.victim import hold; hold(sys.argv[1])"
     writer = subprocess.Popen(
@@ -110,7 +110,7 @@ def test_lines_of_another_graph_are_refused(store: EmbeddedStore, tmp_path: Path
 
 
 def test_a_line_that_is_cut_off_is_refused(store: EmbeddedStore, tmp_path: Path) -> None:
-    """A truncated file is told, and not loaded as far as it goes."""
+    """A truncated file is reported, and not loaded as far as it goes."""
     path = tmp_path / "cut.nq"
     path.write_bytes(b"".join(many(GRAPH, 8))[:-7])
     with path.open("rb") as stream, pytest.raises(StoreError, match="cut off"):
@@ -182,7 +182,7 @@ def test_rebuilding_takes_the_snapshots_and_the_kept_graphs_and_no_others(store:
 
 
 def test_a_rebuild_that_fails_leaves_the_old_store(store: EmbeddedStore, tmp_path: Path) -> None:
-    """A damaged snapshot is told, and readers and writer keep what they had."""
+    """A damaged snapshot is reported, and readers and writer keep what they had."""
     before = set(many(GRAPH, 8))
     store.apply(GRAPH, change(tmp_path, set(), before))
     damaged = tmp_path / "damaged.nq"
@@ -237,7 +237,7 @@ def test_a_replacement_that_is_killed_leaves_the_old_store_and_no_rubbish(tmp_pa
     store.close()
 
 
-def test_a_full_disk_is_told_and_the_change_can_be_applied_again(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_change_can_be_applied_again(tmp_path: Path) -> None:
     """A limit on file size stands in for the full disk; after it is lifted nothing is lost or doubled."""
     lines = set(many(GRAPH, BULK_FROM))
     work = change(tmp_path, set(), lines)
@@ -257,15 +257,15 @@ def test_a_store_that_stays_open_goes_on_after_a_full_disk(tmp_path: Path, numbe
     assert (ended.returncode, ended.stdout) == (0, f"{number}\n"), ended.stderr
 
 
-def test_a_folder_that_cannot_be_one_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_one_is_reported(tmp_path: Path) -> None:
     """The message names the folder."""
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(StoreError, match=str(tmp_path / "file")):
         EmbeddedStore(tmp_path / "file")
 
 
-def test_a_damaged_store_is_replaced_by_an_empty_one_and_told(tmp_path: Path) -> None:
-    """Whoever opened it fills it again: what it held stands in generations and snapshots."""
+def test_a_damaged_store_is_replaced_by_an_empty_one_and_reported(tmp_path: Path) -> None:
+    """Whoever opened the store fills it again: what it held stands in generations and snapshots."""
     EmbeddedStore(tmp_path).close()
     (tmp_path / "working" / "CURRENT").write_bytes(b"MANIFEST-999999\n")
     store = EmbeddedStore(tmp_path)

@@ -127,7 +127,7 @@ def test_a_generation_stays_as_it_was_published(store: EmbeddedStore, generation
 
 
 def test_a_copy_that_fails_leaves_the_current_generation(generations: Generations, store: EmbeddedStore) -> None:
-    """A full disk while publishing is told, and readers keep what they have."""
+    """A full disk while publishing is reported, and readers keep what they have."""
 
     class Full:
         def publish(self, target: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_reader_that_was_killed_holds_nothing_back(
     assert generations.collect() == [1]
 
 
-def test_holding_what_was_collected_is_told(store: EmbeddedStore, generations: Generations) -> None:
+def test_holding_what_was_collected_is_refused(store: EmbeddedStore, generations: Generations) -> None:
     """A reader that was slow between `current` and `hold` looks again."""
     first = generations.publish(store)
     for _ in range(2):
@@ -215,7 +215,7 @@ def test_the_current_generation_is_held_though_one_is_collected_meanwhile(
         generations.hold_current()
 
 
-def test_a_reader_that_waits_for_a_collector_is_told_that_the_generation_is_gone(
+def test_a_reader_that_waits_for_a_collector_learns_that_the_generation_is_gone(
     store: EmbeddedStore, generations: Generations
 ) -> None:
     """Whoever opened the lock file before its removal gets a lock that guards nothing, and no lease."""

@@ -10,7 +10,7 @@ from typing import Final
 import requests
 
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import SeedCatalog
+from tests.query.stores import PublishedStore
 from tests.w3c.manifests import Case, Graph, quads_of
 from tests.web.instance import Server, serve
 from tests.web.records import file_records, provider
@@ -87,7 +87,7 @@ def dataset_of(case: Case) -> tuple[tuple[str, str], ...]:
 
 def start(folder: Path, graphs: Iterable[Graph], union: bool = True) -> Endpoint:
     """
-    Start an endpoint whose store has these graphs, and whose catalog tells of them.
+    Start an endpoint whose store has these graphs, and whose catalog lists them.
 
     Args:
         folder: For its files.
@@ -98,10 +98,10 @@ def start(folder: Path, graphs: Iterable[Graph], union: bool = True) -> Endpoint
     names = [graph.name for graph in listed]
     twice = {name for name in names if names.count(name) > 1}
     assert not twice, f"several files are called {twice}"
-    shelf = SeedCatalog(folder / "store")
-    shelf.add(quad for graph in listed for quad in quads_of(graph))
+    published = PublishedStore(folder / "store")
+    published.add(quad for graph in listed for quad in quads_of(graph))
     records = [provider(f"p{n}", graph=name, version=1, triples=1) for n, name in enumerate(names)]
     file_records(folder, {"providers": records, "versions": {}, "runs": {}})
     return Endpoint(
-        serve(folder, shelf.root, QueryLimits(workers=2, timeout_s=20, wait_s=240, union_default_graph=union))
+        serve(folder, published.root, QueryLimits(workers=2, timeout_s=20, wait_s=240, union_default_graph=union))
     )

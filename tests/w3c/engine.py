@@ -1,4 +1,4 @@
-"""What the store answers without the platform around it: tells whose a failure is."""
+"""What the store answers without the platform around it: shows whose a failure is."""
 
 from __future__ import annotations
 

@@ -32,11 +32,11 @@ class Problem:
 
     Attributes:
         cause: Whose it is, as found.
-        told: What was answered.
+        found: What was answered, and what was expected where that is needed.
     """
 
     cause: Cause
-    told: str
+    found: str
 
 
 @cache
@@ -56,6 +56,6 @@ def suites_not_run() -> dict[str, str]:
 def compare_with_known(run: set[str], problems: dict[str, Problem]) -> None:
     """Assert that what fails of the tests that were run is what is known to fail, and for that cause."""
     known = {id: cause for id, cause in known_failures().items() if id in run}
-    fresh = [f"{id} ({problem.cause}): {problem.told}" for id, problem in problems.items() if id not in known]
+    fresh = [f"{id} ({problem.cause}): {problem.found}" for id, problem in problems.items() if id not in known]
     assert not fresh, "\n".join(fresh)
     assert {id: problem.cause for id, problem in problems.items()} == known, "known.toml lists what does not fail so"

@@ -151,7 +151,7 @@ def _text(manifest: Manifest, action: Node | None) -> str:
 
 
 def graph_of(manifest: Manifest, node: Node) -> Graph:
-    """The named graph that a node of a manifest tells of."""
+    """The named graph that a node of a manifest describes."""
     if isinstance(node, NamedNode):
         return Graph(node.value, node.value)
     source = manifest.text(node, f"{QT}graph", f"{UT}graph")

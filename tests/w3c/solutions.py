@@ -31,7 +31,7 @@ RS: Final = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
 Row = dict[str, Node]
 
 _UNTYPED: Final = NamedNode("urn:csv")
-"""Stands for the datatype that a CSV result does not tell."""
+"""Stands for the datatype that a CSV result does not have."""
 _DOUBLE: Final = NamedNode(f"{XSD}double")
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 
@@ -64,7 +64,7 @@ def read_table(data: bytes, format: QueryResultsFormat) -> Result:
 
 
 def read_csv(data: bytes) -> Table:
-    """A CSV result, whose values are texts; only blank nodes are still told from others."""
+    """A CSV result, whose values are texts; only blank nodes can still be told from others."""
     head, *lines = csv.reader(io.StringIO(data.decode("utf-8"), newline=""))
     rows = [{name: _csv_value(text) for name, text in zip(head, line, strict=True)} for line in lines]
     return Table(frozenset(head), rows)
@@ -100,7 +100,7 @@ def same(found: Result, expected: Result, ordered: bool, lax: bool) -> bool:
             return False
         if lax:
             return _within(_counted(found.rows), _counted(expected.rows))
-        return _canonical(_told(found.rows, ordered)) == _canonical(_told(expected.rows, ordered))
+        return _canonical(_as_graph(found.rows, ordered)) == _canonical(_as_graph(expected.rows, ordered))
     if isinstance(found, Dataset) and isinstance(expected, Dataset):
         return _canonical(found) == _canonical(expected)
     return type(found) is type(expected) and found == expected
@@ -159,16 +159,16 @@ def _within(found: Counter[frozenset[tuple[str, Node]]], expected: Counter[froze
     return set(found) == set(expected) and found <= expected
 
 
-def _told(rows: list[Row], ordered: bool) -> Dataset:
+def _as_graph(rows: list[Row], ordered: bool) -> Dataset:
     """The rows as a graph: each is a node that has its values, and its place or how often it comes."""
-    told = Dataset()
+    graph = Dataset()
     numbered = [(frozenset(row.items()), place) for place, row in enumerate(rows)] if ordered else None
     for values, number in numbered if numbered is not None else _counted(rows).items():
         node = BlankNode()
-        told.add(Quad(node, NamedNode("urn:number"), Literal(number)))
+        graph.add(Quad(node, NamedNode("urn:number"), Literal(number)))
         for name, value in values:
-            told.add(Quad(node, NamedNode(f"urn:variable:{name}"), value))
-    return told
+            graph.add(Quad(node, NamedNode(f"urn:variable:{name}"), value))
+    return graph
 
 
 def _canonical(graph: Dataset) -> Dataset:

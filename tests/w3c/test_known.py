@@ -40,7 +40,7 @@ def test_every_known_failure_is_a_test_that_is_run() -> None:
 
 
 def test_no_known_failure_is_a_fault_of_the_endpoint() -> None:
-    """Those are put right; and each reason is told in a sentence."""
+    """Faults of the endpoint are put right; and each reason of a known failure is a sentence."""
     assert Cause.OURS not in known_failures().values()
     entries = tomllib.loads(FILE.read_text("utf-8"))["failure"]
     assert all(entry["reason"].endswith(".") and len(entry["reason"]) > 30 for entry in entries)

@@ -46,20 +46,20 @@ class Exchange:
 
     def problem(self, answer: requests.Response) -> Problem | None:
         """What is wrong with a response; None when nothing is."""
-        told = f"{answer.status_code} {answer.headers.get('Content-Type')} {answer.text[:300]}"
+        response = f"{answer.status_code} {answer.headers.get('Content-Type')} {answer.text[:300]}"
         if answer.status_code // 100 not in self.statuses:
-            return Problem(Cause.REFUSED if answer.status_code == 403 else Cause.OURS, told)
+            return Problem(Cause.REFUSED if answer.status_code == 403 else Cause.OURS, response)
         if self.format and not _fits(self, answer):
-            return Problem(Cause.OURS, f"not {self.format}: {told}")
+            return Problem(Cause.OURS, f"not {self.format}: {response}")
         return None
 
 
 def test_every_exchange_goes_as_described(endpoint: Endpoint) -> None:
-    """Reading as published; the tests that update are listed in known.toml, for they are refused."""
-    told = dict(_exchanges())
-    assert len(told) == REQUESTS[SUITE]
-    problems = {id: problem for id, steps in told.items() if (problem := _run(endpoint, steps)) is not None}
-    compare_with_known(set(told), problems)
+    """The tests that read go as published; those that update are listed in known.toml, for they are refused."""
+    exchanges = dict(_exchanges())
+    assert len(exchanges) == REQUESTS[SUITE]
+    problems = {id: problem for id, steps in exchanges.items() if (problem := _run(endpoint, steps)) is not None}
+    compare_with_known(set(exchanges), problems)
 
 
 def test_every_update_of_the_suite_is_forbidden_with_the_reason(endpoint: Endpoint) -> None:

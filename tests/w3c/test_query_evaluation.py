@@ -67,12 +67,12 @@ def problem(endpoint: Endpoint, case: Case) -> Problem | None:
             return Problem(_cause_of_refusal(answer.status_code, case), f"{answer.status_code} {answer.text.strip()}")
         found = read(answer.content, form, case.text)
         if not same(found, wanted, ordered, case.lax):
-            told = f"in {form.media_type}:\n  found    {show(found)}\n  expected {show(wanted)}"
+            comparison = f"in {form.media_type}:\n  found    {show(found)}\n  expected {show(wanted)}"
             if same(folded(found), folded(wanted), ordered, case.lax):
-                return Problem(Cause.SPELLING, told)
+                return Problem(Cause.SPELLING, comparison)
             alone = answer_of(case)
             is_engine = alone is not None and same(found, alone, ordered, case.lax)
-            return Problem(Cause.ENGINE if is_engine else Cause.OURS, told)
+            return Problem(Cause.ENGINE if is_engine else Cause.OURS, comparison)
     return None
 
 

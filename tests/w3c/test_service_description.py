@@ -1,4 +1,4 @@
-"""The W3C's SPARQL 1.1 Service Description suite: three tests, told in words by its manifest."""
+"""The W3C's SPARQL 1.1 Service Description suite: three tests, described in words by its manifest."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _described(endpoint: Endpoint, accept: str | None = None) -> tuple[str, Data
     return media_type, read_graph(answer.content, format, endpoint.url)
 
 
-def test_the_suite_is_the_one_that_is_told_here() -> None:
+def test_the_suite_is_the_one_that_is_tested_here() -> None:
     """A test that is added to the suite has to be added here."""
     names = sorted(case.id.partition("#")[2] for case in cases(SUITE))
     assert names == ["conforms-to-schema", "has-endpoint-triple", "returns-rdf"]
@@ -87,8 +87,8 @@ def test_the_description_conforms_to_the_schema(endpoint: Endpoint) -> None:
     """conforms-to-schema: known terms only, each property between resources of its domain and range."""
     graph = _described(endpoint)[1]
     terms = {node.value for quad in graph for node in quad if isinstance(node, NamedNode)}
-    told = {term.removeprefix(SD) for term in terms if term.startswith(SD)}
-    assert told <= CLASSES | set(PROPERTIES) | set().union(*INSTANCES.values())
+    used = {term.removeprefix(SD) for term in terms if term.startswith(SD)}
+    assert used <= CLASSES | set(PROPERTIES) | set().union(*INSTANCES.values())
     for quad in graph:
         if quad.predicate.value.startswith(SD):
             domain, range = PROPERTIES[quad.predicate.value.removeprefix(SD)]
@@ -99,7 +99,7 @@ def test_the_description_conforms_to_the_schema(endpoint: Endpoint) -> None:
 
 @pytest.mark.parametrize("form", GRAPHS, ids=[form.media_type for form in GRAPHS])
 def test_the_description_comes_as_the_client_accepts_it(endpoint: Endpoint, form: ResultFormat) -> None:
-    """The same triples in every format for graphs."""
+    """The description has the same triples in every format for graphs."""
     found, graph = _described(endpoint, form.media_type)
     assert found == form.media_type
     assert same(graph, _described(endpoint)[1], ordered=False, lax=False)

@@ -47,7 +47,7 @@ def test_reduced_rows_may_come_less_often_but_must_come() -> None:
 
 
 def test_variables_values_and_kinds_of_result_are_told_apart() -> None:
-    """Also a boolean from a table, and true from false."""
+    """A boolean is not a table either, nor true false."""
     assert not same(Table(frozenset({"x"}), []), Table(frozenset({"y"}), []), ordered=False, lax=False)
     assert not same(_table({"x": ONE}), _table({"y": ONE}), ordered=False, lax=False)
     assert not same(_rows(ONE), _rows(Literal("1", language="en")), ordered=False, lax=False)
@@ -67,7 +67,7 @@ def test_graphs_are_compared_by_their_shape() -> None:
 
 @pytest.mark.parametrize(("one", "other"), [("01", "1"), ("+1", "1")])
 def test_only_folding_makes_spellings_equal(one: str, other: str) -> None:
-    """So that a failure by spelling can be told from one by value."""
+    """Folding tells a failure by spelling from one by value."""
     integer = NamedNode(f"{XSD}integer")
     left, right = _rows(Literal(one, datatype=integer)), _rows(Literal(other, datatype=integer))
     assert not same(left, right, ordered=False, lax=False)
@@ -76,7 +76,7 @@ def test_only_folding_makes_spellings_equal(one: str, other: str) -> None:
 
 
 def test_a_csv_result_has_texts_and_blank_nodes() -> None:
-    """It tells no datatypes: a number can only be recognised by its look, and only when folding."""
+    """A CSV result has no datatypes: a number can only be recognised by its look, and only when folding."""
     found = read_csv(b'x,y\r\n_:a,"1,5"\r\n_:a,1.0E6\r\n')
     assert found.rows[0]["x"] == found.rows[1]["x"] == A
     wanted = read_csv(b'x,y\r\n_:b,"1,5"\r\n_:b,1000000\r\n')

@@ -35,11 +35,11 @@ def problem(endpoint: Endpoint, case: Case) -> Problem | None:
     positive = case.kind.startswith("Positive")
     for way in WAYS:
         answer = endpoint.ask(Question(case.query(), ACCEPT, way, DATASET))
-        told = f"{way}: {answer.status_code} {answer.text[:300]}"
+        response = f"{way}: {answer.status_code} {answer.text[:300]}"
         if answer.status_code != (200 if positive else 400):
-            return Problem(_cause(answer.status_code, case), told)
+            return Problem(_cause(answer.status_code, case), response)
         if not positive and not PLACE.search(answer.json()["message"]):
-            return Problem(Cause.OURS, f"no place is told: {told}")
+            return Problem(Cause.OURS, f"no place in the message: {response}")
     return None
 
 

@@ -71,9 +71,9 @@ def test_updates_do_what_the_specification_says() -> None:
     """Cut where it declares something anew, a request means what it did."""
     tests = evaluation()
     assert len(tests) == 94
-    told = {id: said for id, test in tests.items() if (said := problem(*test))}
-    assert told.keys() == REFUSED
-    assert all("LOAD is refused" in said for said in told.values())
+    problems = {id: said for id, test in tests.items() if (said := problem(*test))}
+    assert problems.keys() == REFUSED
+    assert all("LOAD is refused" in said for said in problems.values())
 
 
 def test_what_is_no_update_is_refused_and_what_is_one_is_not() -> None:

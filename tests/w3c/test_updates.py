@@ -18,7 +18,7 @@ def test_an_update_is_refused_and_changes_nothing(endpoint: Endpoint, suite: str
     before = _statements(endpoint)
     run = cases(suite)
     assert len(run) == count
-    assert {case.id: told for case in run if (told := problem(endpoint, case))} == {}
+    assert {case.id: wrong for case in run if (wrong := problem(endpoint, case))} == {}
     assert _statements(endpoint) == before
 
 

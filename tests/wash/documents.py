@@ -23,7 +23,7 @@ BASE = "http://example.org/data/"
 
 
 def document(folder: Path, data: bytes, name: str = "dump", media_type: str | None = None) -> Document:
-    """A document of those bytes, filed under no telling name and published as `name`."""
+    """A document of those bytes, filed under a name that says nothing, and published as `name`."""
     path = folder / f"body-{len(list(folder.iterdir()))}"
     path.write_bytes(data)
     return Document(path, BASE + name, media_type)

@@ -32,10 +32,10 @@ from tests.wash.mutation import mutant
 from tests.wash.originals import Sample
 
 KINDS: Final = frozenset(re.findall(r"^    ([a-z0-9.-]+) {2,}\S", problems.__doc__ or "", re.MULTILINE))
-"""The kinds of problems, as the table tells them."""
+"""The kinds of problems, as the table of `harvest.wash.problems` lists them."""
 
 SLOW_S: Final = 0.5
-"""Seconds of processor time from which on a document is told as slow."""
+"""Seconds of processor time from which on a document is reported as slow."""
 
 MEMORY: Final = Path("/dev/shm")
 """Where files cost little; where it is missing, they cost more."""
@@ -60,7 +60,7 @@ def examined(sample: Sample, folder: Path) -> tuple[tuple[Part, ...], list[str]]
     lines = ground.getvalue() + blank.getvalue()
     wrong = [*(fault for part in found for fault in _of_part(part)), *_of_lines(lines, blank.getvalue())]
     if sum(part.statements for part in found) != lines.count(b"\n"):
-        wrong.append("another number of statements was told than was given")
+        wrong.append("another number of statements was counted than was given")
     if not wrong and [part.format for part in found] in (["N-Triples"], ["N-Quads"]):
         wrong += _invented(sample.data, found[0], lines)
     return found, wrong
@@ -94,7 +94,7 @@ def _of_part(part: Part) -> Iterator[str]:
     if unknown := part.counts.keys() - KINDS:
         yield f"unknown kinds {unknown}"
     if kinds - Counter(part.counts) or (len(part.problems) < KEPT and kinds != Counter(part.counts)):
-        yield f"{part.counts} counted, and {kinds} told"
+        yield f"{part.counts} counted, and {kinds} reported"
     # What is too large is a statement in some formats, and all the rest of the document in others.
     least = sum(count for kind, count in part.counts.items() if kind in STATEMENTS)
     if not least <= part.dropped <= least + part.counts.get("too-large", 0):
@@ -104,7 +104,7 @@ def _of_part(part: Part) -> Iterator[str]:
     if part.statements < 0 or (part.statements and part.format is None):
         yield f"{part.statements} statements of {part.format}"
     if part.status is not Status.PARSED and not part.problems and part.status is not Status.DEPLETED:
-        yield f"nothing is told about a document that is {part.status}"
+        yield f"nothing is reported about a document that is {part.status}"
     for problem in part.problems:
         yield from _of_problem(problem)
 
@@ -141,10 +141,10 @@ def _invented(data: bytes, part: Part, lines: bytes) -> Iterator[str]:
         return
     format = RdfFormat.N_TRIPLES if part.format == "N-Triples" else RdfFormat.N_QUADS
     text = data.decode(encoding, "replace").encode(errors="replace").decode().lstrip("\ufeff")
-    told = {triple for line in _ENDS.split(text) for triple in _triples(line, format)}
+    held = {triple for line in _ENDS.split(text) for triple in _triples(line, format)}
     given = {_plain(quad.triple) for quad in pyoxigraph.parse(lines, format=RdfFormat.N_TRIPLES, lenient=True)}
-    for triple in given - told:
-        yield f"no line tells {triple}"
+    for triple in given - held:
+        yield f"no line holds {triple}"
 
 
 def _triples(line: str, format: RdfFormat) -> Iterator[Triple]:
@@ -185,7 +185,7 @@ class Batch:
 
 
 def batch(numbers: range) -> Batch:
-    """What comes of the mutants of those numbers; each number is told first, so that what ends a process has a name."""
+    """What comes of the mutants of those numbers; each number is reported first, so that a crash has a name."""
     done = Batch(len(numbers), [], [], Counter())
     with TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         for number in numbers:

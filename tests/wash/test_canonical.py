@@ -133,7 +133,7 @@ def test_no_documents_and_empty_ones_give_an_empty_snapshot(tmp_path: Path) -> N
 
 
 def test_blank_nodes_become_skolem_iris_of_the_graph(tmp_path: Path) -> None:
-    """And nodes of two dumps that share a label are two nodes."""
+    """Nodes of two dumps that share a label are two nodes."""
     one = b"<http://example.org/s> <http://example.org/p> _:b .\n_:b <http://example.org/q> '1' .\n"
     done = washed(tmp_path, document(tmp_path, one, "a.ttl"), document(tmp_path, one.replace(b"'1'", b"'2'"), "b.ttl"))
     data = done.snapshot.path.read_bytes()
@@ -194,7 +194,7 @@ BROKEN = b"<http://example.org/s> <http://example.org/p> ; .\n"
 
 
 def test_what_is_broken_in_one_document_costs_the_others_nothing(tmp_path: Path) -> None:
-    """The bad statement is left out and told with its place; whether that is too much is for the pipeline to say."""
+    """The bad statement is left out and reported with its place; whether that is too much, the pipeline decides."""
     good = "".join(LINES).encode() + b"_:a <http://example.org/p> _:b .\n"
     sources = document(tmp_path, good + BROKEN, "broken.ttl"), document(tmp_path, good, "good.ttl")
     done = washed(tmp_path, *sources)
@@ -235,7 +235,7 @@ def test_a_document_that_cannot_be_read_is_trouble_of_storage(tmp_path: Path) ->
 
 
 def test_a_folder_that_is_not_there_is_trouble_of_storage(tmp_path: Path) -> None:
-    """Not a crash that nobody can read."""
+    """The error is a StorageError, not a crash that nobody can read."""
     with pytest.raises(StorageError):
         wash([document(tmp_path, "".join(LINES).encode())], GRAPH, tmp_path / "none" / "snapshot.nq", MEMORY)
 

@@ -68,13 +68,13 @@ def joined(batches: Iterable[Batch]) -> Batch:
 
 
 def test_a_mutant_is_the_same_whenever_it_is_made() -> None:
-    """Its number is all that a report has to tell."""
+    """The number of a mutant is all that a report has to name."""
     assert [mutant(number) for number in range(50)] == [mutant(number) for number in range(50)]
     assert len({mutant(number).data for number in range(50)}) >= 45
     assert sum(map(len, originals())) >= 1_000
 
 
-def test_a_mutant_that_ends_its_process_is_told_and_the_others_are_washed() -> None:
+def test_a_mutant_that_ends_its_process_is_reported_and_the_others_are_washed() -> None:
     """What finds nothing must be able to."""
     with ThreadPoolExecutor(1) as threads:
         found = threads.submit(fuzzed, range(400))
@@ -83,9 +83,9 @@ def test_a_mutant_that_ends_its_process_is_told_and_the_others_are_washed() -> N
         washing[0].kill()
         done = joined(found.result())
     assert done.washed == 400
-    [told] = done.wrong
-    number, place = int(told.partition(":")[0]), Path(told.rpartition(" ")[2])
-    assert "exit status -9" in told
+    [fault] = done.wrong
+    number, place = int(fault.partition(":")[0]), Path(fault.rpartition(" ")[2])
+    assert "exit status -9" in fault
     assert place.read_bytes() == mutant(number).data
     place.unlink()
 

@@ -188,7 +188,7 @@ def laundered(instance: TemporaryInstance, folder: Path, deadly: set[str]) -> tu
 def test_an_entry_that_ends_its_process_costs_no_other(
     instance: TemporaryInstance, tmp_path: Path, deadly: set[str]
 ) -> None:
-    """The archive is washed again without it, and it is told as cut off."""
+    """The archive is washed again without that entry, which is reported as cut off."""
     parts = {part.names: part for part in laundered(instance, tmp_path, deadly)}
     assert parts.keys() == {(f"{n}.nt",) for n in range(6)} | {()}
     assert parts[()].status is Status.DEPLETED and not parts[()].problems

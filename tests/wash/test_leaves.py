@@ -1,4 +1,4 @@
-"""Documents become canonical N-Triples lines; what is wrong with one is left out and told with its place."""
+"""Documents become canonical N-Triples lines; what is wrong with one is left out and reported with its place."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_a_literal_larger_than_every_buffer_passes(tmp_path: Path, name: str) ->
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["a.nt", "a.ttl", "a.trig", "a.nq", "a.n3"])
-def test_a_term_larger_than_the_parser_takes_is_told_as_such(tmp_path: Path, name: str) -> None:
+def test_a_term_larger_than_the_parser_takes_is_reported_as_such(tmp_path: Path, name: str) -> None:
     """The parser raises MemoryError at 16 MiB, however much memory there is."""
     data = b'<http://example.org/s> <http://example.org/p> "%b" .\n' % (b"x" * 17_000_000)
     assert "too-large" in faulty(document(tmp_path, data, name)).counts
@@ -188,7 +188,7 @@ def _broken() -> Iterator[tuple[str, int, int]]:
                 yield row[0], int(match[1]), int(match[2])
 
 
-def test_every_broken_release_is_told_with_line_column_and_text() -> None:
+def test_every_broken_release_is_reported_with_line_column_and_text() -> None:
     """The Berlin vocabulary was published 12 times in a state that no parser reads."""
     broken = list(_broken())
     assert len(broken) == 12
@@ -266,7 +266,7 @@ def test_the_place_of_an_error_in_rdf_xml_is_in_the_document(text: str) -> None:
 
 
 @pytest.mark.parametrize("cut", [100, -9, -1])
-def test_a_truncated_gzip_file_is_told_and_what_could_be_read_is_kept(tmp_path: Path, cut: int) -> None:
+def test_a_truncated_gzip_file_is_reported_and_what_could_be_read_is_kept(tmp_path: Path, cut: int) -> None:
     """Also where what came before the cut parses without fault, for a full dump would end what is missing."""
     data = b"".join(
         b"<http://example.org/%d> <http://example.org/p> <http://example.org/o> .\n" % i for i in range(9000)
@@ -293,7 +293,7 @@ WHOLE = {
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", WHOLE)
-def test_a_document_that_breaks_off_anywhere_is_told_or_empty(tmp_path: Path, name: str) -> None:
+def test_a_document_that_breaks_off_anywhere_is_reported_or_empty(tmp_path: Path, name: str) -> None:
     """A provider's own program may die while it writes; what it wrote so far must not pass for the whole."""
     whole = WHOLE[name]
     assert sum(map(len, parsed(document(tmp_path, whole, name))[1:])) > 0
@@ -421,7 +421,7 @@ def test_whatever_is_said_comes_out_as_canonical_lines(said: list[Triple], forma
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress], ids=["gzip", "bzip2"])
 @pytest.mark.parametrize("name", ["dump.nt", "dump.ttl", "dump.rdf", "dump.jsonld", "dump.html"])
-def test_a_compression_that_is_damaged_from_the_start_is_told(
+def test_a_compression_that_is_damaged_from_the_start_is_reported(
     tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
 ) -> None:
     """The first look at the text meets the damage already."""

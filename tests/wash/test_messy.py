@@ -117,7 +117,7 @@ def test_every_broken_file_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", MESSY)
-def test_what_is_good_in_a_broken_file_is_kept_and_the_rest_is_told(name: str) -> None:
+def test_what_is_good_in_a_broken_file_is_kept_and_the_rest_is_reported(name: str) -> None:
     """Format, encoding and figures, which are known for each."""
     found = []
     for part in parts(name):

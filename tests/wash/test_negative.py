@@ -1,4 +1,4 @@
-"""The W3C's tests of what is not RDF, all of a suite in one washing: none of them stops it, and each is told."""
+"""The W3C's tests of what is not RDF, all of a suite in one washing: none of them stops it, and each is reported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NUMBERS = {"rdf-turtle": 94, "rdf-trig": 115, "rdf-n-triples": 29, "rdf-n-quads"
 
 
 SAYING_NOTHING = {"tc029", "ter21", "tep02"}
-"""Documents of JSON-LD that are fine in 1.1 and hold no statement, which is told."""
+"""Documents of JSON-LD that are fine in 1.1 and hold no statement, which is reported."""
 
 
 def good(folder: Path) -> Document:
@@ -68,7 +68,7 @@ def together(documents: Iterable[Document], folder: Path) -> Washed:
             given = [replace(document, contexts={**document.contexts, wanted.url: None}) for document in given]
 
 
-def told(documents: list[Document], folder: Path) -> dict[str, tuple[Part, ...]]:
+def washed_beside_a_good_one(documents: list[Document], folder: Path) -> dict[str, tuple[Part, ...]]:
     """What became of each bad document, by its path, when a good one stood in the middle of them."""
     half = len(documents) // 2
     fine = good(folder)
@@ -85,24 +85,25 @@ def told(documents: list[Document], folder: Path) -> dict[str, tuple[Part, ...]]
 
 
 @pytest.mark.parametrize("name", SUITES)
-def test_every_bad_document_of_rdf_is_told_and_stops_no_other(name: str, tmp_path: Path) -> None:
+def test_every_bad_document_of_rdf_is_reported_and_stops_no_other(name: str, tmp_path: Path) -> None:
     """Even those that are fine in another format have the finding that they are not in their own."""
     documents = rdf11(name)
-    found = told(documents, tmp_path)
+    found = washed_beside_a_good_one(documents, tmp_path)
     assert len(found) == len(documents) == NUMBERS[name]
     assert [file for file, parts in found.items() if not all(part.problems for part in parts)] == []
 
 
-def test_every_bad_document_of_json_ld_is_told_and_stops_no_other(tmp_path: Path) -> None:
+def test_every_bad_document_of_json_ld_is_reported_and_stops_no_other(tmp_path: Path) -> None:
     """All but those that are invalid in JSON-LD 1.0 alone."""
     documents = json_ld(tmp_path)
     assert len(documents) >= 100
-    found = told(documents, tmp_path)
+    found = washed_beside_a_good_one(documents, tmp_path)
     silent = {Path(file).stem for file, parts in found.items() if not all(part.problems for part in parts)}
     assert silent == ACCEPTED - SAYING_NOTHING
 
 
 def test_all_bad_documents_of_all_suites_stop_no_other(tmp_path: Path) -> None:
     """One provider that publishes nothing else still has its one good dump harvested."""
-    found = told([document for name in SUITES for document in rdf11(name)] + json_ld(tmp_path), tmp_path)
+    documents = [document for name in SUITES for document in rdf11(name)] + json_ld(tmp_path)
+    found = washed_beside_a_good_one(documents, tmp_path)
     assert len(found) >= 400

@@ -64,7 +64,7 @@ def in_pieces(document: Document, folder: Path, count: int) -> Washed | None:
     return join([document], Terms(Volume(), folder), graph=GRAPH, of=of, pieces=found)
 
 
-def told(washed: Washed) -> tuple[str, int, int, list[Part]]:
+def without_times_and_places(washed: Washed) -> tuple[str, int, int, list[Part]]:
     """All that washing gives, but for times and places."""
     parts = [replace(part, began=NEVER, ended=NEVER) for parts in washed.documents for part in parts]
     return washed.snapshot.digest, washed.snapshot.triples, washed.blank_nodes, parts
@@ -73,7 +73,8 @@ def told(washed: Washed) -> tuple[str, int, int, list[Part]]:
 def both(document: Document, count: int) -> tuple[object, object]:
     with TemporaryDirectory() as made:
         found = in_pieces(document, Path(made) / "pieces", count)
-        return told(whole(document, Path(made) / "whole")), found and told(found)
+        expected = whole(document, Path(made) / "whole")
+        return without_times_and_places(expected), found and without_times_and_places(found)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -116,7 +117,7 @@ def test_documents_apart_give_what_all_in_a_row_give(documents: list[tuple[list[
             found.append(read_apart([document], Terms(Volume(), folder / f"apart-{n}")))
         (folder / "united").mkdir()
         united = unite(given, Terms(Volume(), folder / "united"), graph=GRAPH, found=found)
-        assert told(united) == told(expected)
+        assert without_times_and_places(united) == without_times_and_places(expected)
 
 
 def _document(path: Path, lines: list[str], kind: int) -> Document:

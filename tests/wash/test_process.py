@@ -117,12 +117,12 @@ def explode(limit_bytes: int) -> None:
 
 
 def test_a_function_gives_its_value() -> None:
-    """With arguments in place and by name."""
+    """Arguments go in by place and by name."""
     assert call(add, Bounds(10, URL), 1, b=2) == 3
 
 
 def test_it_runs_in_another_process_that_leads_its_group() -> None:
-    """So that what it starts can be ended with it, and Ctrl-C on a terminal does not reach it."""
+    """What the function starts can be ended with it, and Ctrl-C on a terminal does not reach it."""
     pid, group = call(pid_and_group, Bounds(10, URL))
     assert pid == group != os.getpid()
     assert until(lambda: not is_running(pid))
@@ -220,7 +220,7 @@ def test_memory_and_core_files_are_limited() -> None:
     assert call(limits, Bounds(10, URL)) == (MEMORY, 0)
 
 
-def test_work_that_wants_more_memory_is_told_as_such() -> None:
+def test_work_that_wants_more_memory_is_reported_as_such() -> None:
     """More than the limit is refused by the kernel at once, whatever the machine has."""
     assert call(take, Bounds(10, URL), 1 << 20) == 1 << 20
     with pytest.raises(WashTimeout, match=f"{URL} needs more than 4 GiB of memory"):
@@ -294,13 +294,13 @@ def _counted(most: int) -> int:
     return most
 
 
-def test_what_is_told_on_the_way_is_heard_in_order() -> None:
+def test_what_is_reported_on_the_way_is_heard_in_order() -> None:
     """The states of a document are shown while it is washed, and the last one says where a crash happened."""
     heard: list[object] = []
     assert call(_counted, Bounds(20, URL, on_report=heard.append), 1000) == 1000
     assert heard == list(range(1000))
 
 
-def test_telling_outside_of_a_washing_process_is_no_error() -> None:
+def test_reporting_outside_of_a_washing_process_is_no_error() -> None:
     """The same code runs in tests and tools without one."""
     assert _counted(3) == 3

@@ -35,7 +35,7 @@ def test_blank_nodes_get_the_mark_of_their_document() -> None:
 
 
 @pytest.mark.parametrize(("line", "what"), [(TRIPLE_TERM, "triple term"), (DIRECTED, "base direction")])
-def test_what_only_rdf_1_2_has_is_dropped_and_told(line: bytes, what: str) -> None:
+def test_what_only_rdf_1_2_has_is_dropped_and_reported(line: bytes, what: str) -> None:
     """Most RDF software cannot read it, so it must not reach the snapshot, nor be lost in silence."""
     ground, blank, splitter, problems = split(GROUND + line + BLANK)
     assert ground == GROUND

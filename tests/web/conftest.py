@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.web.instance import Server, export, serve
 from tests.web.records import RECORDS, file_records
 
@@ -44,8 +44,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server over that catalog and a store of two graphs of 1,000 items."""
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add([*items(1000, "a"), *items(1000, "b", 1000)])
-    server = serve(folder, shelf.root, QueryLimits(workers=2, timeout_s=20, wait_s=240))
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add([*items(1000, "a"), *items(1000, "b", 1000)])
+    server = serve(folder, published.root, QueryLimits(workers=2, timeout_s=20, wait_s=240))
     yield server
     server.stop()

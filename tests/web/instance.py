@@ -171,12 +171,12 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def application() -> Application:
     """The application of the process that `Server` starts."""
-    told = json.loads(os.environ[VARIABLE])
-    limits = QueryLimits(**told["limits"])
-    queries = Path(told["queries"]) if told["queries"] else None
-    site = Site(told["base_url"], graph_base=f"{told['base_url']}/graph/", queries=queries)
-    root = Path(told["root"])
-    return create_app(FolderCatalog(Path(told["folder"])), root, limits, site, root / "cache")
+    settings = json.loads(os.environ[VARIABLE])
+    limits = QueryLimits(**settings["limits"])
+    queries = Path(settings["queries"]) if settings["queries"] else None
+    site = Site(settings["base_url"], graph_base=f"{settings['base_url']}/graph/", queries=queries)
+    root = Path(settings["root"])
+    return create_app(FolderCatalog(Path(settings["folder"])), root, limits, site, root / "cache")
 
 
 @dataclass
@@ -208,10 +208,10 @@ def serve(
     """Start a server over a catalog folder and a store, and wait until it answers, and can answer queries too."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    told = {"folder": str(folder), "root": str(root), "limits": asdict(limits), "base_url": base_url or url}
-    told["queries"] = str(queries or "")
+    settings = {"folder": str(folder), "root": str(root), "limits": asdict(limits), "base_url": base_url or url}
+    settings["queries"] = str(queries or "")
     command = f"from sparql.web.server import run; run('tests.web.instance:application', '127.0.0.1', {port})"
-    environ = {**os.environ, VARIABLE: json.dumps(told), "PYTHONPATH": str(ROOT)}
+    environ = {**os.environ, VARIABLE: json.dumps(settings), "PYTHONPATH": str(ROOT)}
     server = Server(url, subprocess.Popen([sys.executable, "-c", command], cwd=ROOT, env=environ))
     _wait(server, healthy)
     return server

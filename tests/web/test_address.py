@@ -1,4 +1,4 @@
-"""Whose request it is."""
+"""Which client a request is of: by its address, or by what a proxy says."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sparql.web.address import Addresses
 from sparql.web.app import create_app
 from sparql.web.catalog import Site
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.web.instance import FolderCatalog
 
 
-def told(peer: str, forwarded: str | None = None, proxies: tuple[str, ...] = ()) -> str:
+def client_of(peer: str, forwarded: str | None = None, proxies: tuple[str, ...] = ()) -> str:
     headers = [] if forwarded is None else [(b"x-forwarded-for", forwarded.encode())]
     return Addresses(proxies).of({"client": (peer, 1234), "headers": headers})
 
@@ -41,21 +41,21 @@ def test_a_client_is_known_by_its_address(
     peer: str, forwarded: str | None, proxies: tuple[str, ...], expected: str
 ) -> None:
     """Only proxies of ours are believed: else a client could take a new name for each request."""
-    assert told(peer, forwarded, proxies) == expected
+    assert client_of(peer, forwarded, proxies) == expected
 
 
 def test_two_addresses_of_one_customer_are_one_client() -> None:
     """Whoever has a /64 has more addresses than there are turns."""
-    assert told("2001:db8::1") == told("2001:db8::ffff:2")
-    assert told("2001:db8::1") != told("2001:db8:0:1::1")
+    assert client_of("2001:db8::1") == client_of("2001:db8::ffff:2")
+    assert client_of("2001:db8::1") != client_of("2001:db8:0:1::1")
 
 
 def test_the_queue_knows_clients_behind_a_proxy(tmp_path: Path) -> None:
     """A turn for each of them, and not one for the proxy."""
-    shelf = SeedCatalog(tmp_path / "store")
-    shelf.add(items(10))
+    published = PublishedStore(tmp_path / "store")
+    published.add(items(10))
     site = Site("http://localhost", proxies=("10.0.0.1",))
-    app = create_app(FolderCatalog(tmp_path), shelf.root, QueryLimits(workers=1, spare=0, extra=0), site)
+    app = create_app(FolderCatalog(tmp_path), published.root, QueryLimits(workers=1, spare=0, extra=0), site)
     sent: list[dict[str, Any]] = []
 
     async def silence() -> dict[str, Any]:

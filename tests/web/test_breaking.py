@@ -16,7 +16,7 @@ import requests
 from sparql.worker.limits import QueryLimits
 from sparql.worker.worker import NAME
 from tests.processes import descendants, name_of, seconds_of
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.web.conftest import VERSION
 from tests.web.instance import Server, serve
 
@@ -35,10 +35,10 @@ MIDDLE = "SELECT ?s ?n { ?s ?p ?o . VALUES ?n { 1 2 3 } }"
 @pytest.fixture(scope="module")
 def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with one worker and tight limits."""
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add(items(1000))
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add(items(1000))
     limits = QueryLimits(workers=1, spare=0, extra=0, timeout_s=3, wait_s=120, max_rows=20_000)
-    server = serve(folder, shelf.root, limits)
+    server = serve(folder, published.root, limits)
     yield server
     server.stop()
 
@@ -90,7 +90,7 @@ def test_a_result_that_grows_too_long_never_looks_whole(front: Server) -> None:
 
 
 def test_a_result_that_takes_too_long_never_looks_whole(front: Server) -> None:
-    """Also when some of it is sent already."""
+    """The time limit ends a result of which a part is sent already, and the part has no end mark."""
     text = (
         "SELECT * { { ?a ?b ?c . VALUES ?x { 1 2 3 4 5 } } UNION { ?d ?e ?f . ?g ?h ?i . ?j ?k ?l FILTER(?f < ?h) } }"
     )
@@ -99,7 +99,7 @@ def test_a_result_that_takes_too_long_never_looks_whole(front: Server) -> None:
 
 
 def test_a_worker_that_dies_on_the_way_never_looks_whole(front: Server) -> None:
-    """Whatever the cause, half a result is told from a whole one."""
+    """Whatever the cause, a client can tell half a result from a whole one."""
     worker = the_worker(front)
     with send(front, LONG) as connection:
         assert b"200 OK" in connection.recv(1000)
@@ -111,7 +111,7 @@ def test_a_worker_that_dies_on_the_way_never_looks_whole(front: Server) -> None:
 
 
 def test_http_1_0_gets_a_long_result_with_its_length(front: Server) -> None:
-    """It has no other way to tell a whole body from a part."""
+    """HTTP 1.0 has no other way to tell a whole body from a part."""
     with send(front, MIDDLE, "1.0") as connection:
         received = b""
         while data := connection.recv(1 << 16):
@@ -122,7 +122,7 @@ def test_http_1_0_gets_a_long_result_with_its_length(front: Server) -> None:
 
 
 def test_http_1_0_gets_a_version_with_its_length_or_an_error(front: Server) -> None:
-    """The same for what the pages make on the way."""
+    """A version, which the pages make while they send it, has its length or is an error too."""
     for version, status in ((1, b"200"), (2, b"500")):
         with send_lines(front, f"GET /providers/a/versions/{version}.nq HTTP/1.0") as connection:
             received = b""
@@ -151,10 +151,10 @@ def test_http_1_0_gets_a_status_for_a_result_that_fails(front: Server) -> None:
 @pytest.fixture(scope="module")
 def patient(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with one worker and no limit that ends anything while the tests run."""
-    shelf = SeedCatalog(tmp_path_factory.mktemp("patient"))
-    shelf.add(items(1000))
+    published = PublishedStore(tmp_path_factory.mktemp("patient"))
+    published.add(items(1000))
     server = serve(
-        folder, shelf.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=600, wait_s=240, max_rows=1 << 40)
+        folder, published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=600, wait_s=240, max_rows=1 << 40)
     )
     yield server
     server.stop()
@@ -197,10 +197,10 @@ def test_a_slow_client_holds_neither_memory_nor_pages(front: Server) -> None:
 
 
 def test_stopping_the_server_leaves_no_process(folder: Path, tmp_path: Path) -> None:
-    """Also with a query that would never end."""
-    shelf = SeedCatalog(tmp_path)
-    shelf.add(items(1000))
-    server = serve(folder, shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=60))
+    """Stopping ends the worker of a query that would never end, too."""
+    published = PublishedStore(tmp_path)
+    published.add(items(1000))
+    server = serve(folder, published.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=60))
     below = descendants(server.process.pid)
     assert len(below) == 4, "the server of the requests, the fork server and two workers"
     with send(server, ENDLESS):
@@ -211,9 +211,9 @@ def test_stopping_the_server_leaves_no_process(folder: Path, tmp_path: Path) -> 
 
 def test_killing_the_server_leaves_no_process(folder: Path, tmp_path: Path) -> None:
     """Nothing of it can clean up then."""
-    shelf = SeedCatalog(tmp_path)
-    shelf.add(items(1000))
-    server = serve(folder, shelf.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=60))
+    published = PublishedStore(tmp_path)
+    published.add(items(1000))
+    server = serve(folder, published.root, QueryLimits(workers=2, spare=0, extra=0, timeout_s=60))
     below = descendants(server.process.pid)
     with send(server, ENDLESS):
         until(lambda: any(0.2 < seconds_of(worker) < float("inf") for worker in workers(server)), SOON_S)

@@ -11,7 +11,7 @@ import pytest
 
 from harvest.model import Coverage, Dataset, Finding
 from tests.ledger.samples import NOW, later
-from tests.web.told import Shape, Told, told
+from tests.web.reported import ReportedInstance, Shape, reported_instance
 
 BAD = Finding(
     "wash",
@@ -25,9 +25,9 @@ BAD = Finding(
 
 
 @pytest.fixture
-def instance(tmp_path: Path) -> Told:
-    """One in good state, one that fails, one that runs, one that was never harvested."""
-    made = told(tmp_path, "a", "b", "c", "new")
+def instance(tmp_path: Path) -> ReportedInstance:
+    """An instance of one provider in good state, one that fails, one that runs, one that was never harvested."""
+    made = reported_instance(tmp_path, "a", "b", "c", "new")
     for n, (triples, added, removed) in enumerate(((100, 100, 0), (90, 0, 10), (130, 40, 0)), start=1):
         made.commit("a", n, triples, added, removed)
     made.commit("b", 1, 1000, 1000)
@@ -38,8 +38,8 @@ def instance(tmp_path: Path) -> Told:
     return made
 
 
-def test_trouble_is_told_first_with_reason_since_when_and_what_is_served(instance: Told) -> None:
-    """That is what an operator looks for every morning."""
+def test_trouble_is_shown_first_with_reason_since_when_and_what_is_served(instance: ReportedInstance) -> None:
+    """Trouble is what an operator looks for every morning."""
     text = instance.page("/").text
     card = text[text.index('id="trouble"') : text.index('id="all"')]
     assert "3 of 4 statements are no RDF" in card
@@ -52,7 +52,7 @@ def test_trouble_is_told_first_with_reason_since_when_and_what_is_served(instanc
     assert '"/providers/a"' not in card
 
 
-def test_a_provider_that_is_tried_again_stays_in_trouble_until_that_went_well(instance: Told) -> None:
+def test_a_provider_that_is_tried_again_stays_in_trouble_until_that_went_well(instance: ReportedInstance) -> None:
     """A download of an hour must not hide that the last one failed."""
     run = instance.ledger.start_run("b", later(50), instance.announced("b", later(50)), "fetch")
     card = instance.page("/").text.split('id="all"')[0]
@@ -62,7 +62,7 @@ def test_a_provider_that_is_tried_again_stays_in_trouble_until_that_went_well(in
     assert "Need attention</h2>" not in instance.page("/").text
 
 
-def test_what_runs_is_shown_with_its_step_and_leads_to_its_page(instance: Told) -> None:
+def test_what_runs_is_shown_with_its_step_and_leads_to_its_page(instance: ReportedInstance) -> None:
     """Who waits for a harvest sees where it is."""
     page = instance.page("/")
     [run] = [run.id for run in instance.ledger.runs("c") if run.ended is None]
@@ -70,7 +70,7 @@ def test_what_runs_is_shown_with_its_step_and_leads_to_its_page(instance: Told) 
     assert ">wash<" in page.text
 
 
-def test_what_waits_is_listed_with_its_reason_the_oldest_first(instance: Told) -> None:
+def test_what_waits_is_listed_with_its_reason_the_oldest_first(instance: ReportedInstance) -> None:
     """A backlog is seen before somebody misses data; beyond twenty the rest is counted."""
     text = instance.page("/").text
     assert "<dt>Waiting</dt><dd>0</dd>" in text
@@ -91,15 +91,15 @@ def test_what_waits_is_listed_with_its_reason_the_oldest_first(instance: Told) -
     assert [each["dataset"] for each in behind] == [parts[7].iri]
 
 
-def test_plots_say_in_words_what_they_show(instance: Told) -> None:
-    """For who does not see them; a provider without versions has none."""
+def test_plots_say_in_words_what_they_show(instance: ReportedInstance) -> None:
+    """The words are for who does not see the plots; a provider without versions has no plot."""
     shape = Shape(instance.page("/").text)
     assert "Triples over 3 versions: first 100, last 130, least 90, most 130" in shape.plots
     assert "Triples in the one version: 5" in shape.plots
-    told_of = (
+    changes = (
         "Changes, logarithmic: most added 100 in version 1, most removed 10 in version 2, last +40 \N{MINUS SIGN}0"
     )
-    assert told_of in shape.plots
+    assert changes in shape.plots
     assert len(shape.plots) == 6
     assert (shape.unlabelled, shape.inline) == (0, [])
 
@@ -120,7 +120,7 @@ def test_plots_say_in_words_what_they_show(instance: Told) -> None:
     ],
 )
 def test_the_list_is_sorted_and_filtered_by_the_address(
-    instance: Told, query: str, names: list[str], order: str | None
+    instance: ReportedInstance, query: str, names: list[str], order: str | None
 ) -> None:
     """Without JavaScript, and so that an address can be sent to somebody."""
     for path in ("/", "/providers/"):
@@ -131,20 +131,20 @@ def test_the_list_is_sorted_and_filtered_by_the_address(
 
 
 @pytest.mark.parametrize("query", ["?sort=size", "?state=good", "?page=0", "?page=2", "?page=x"])
-def test_a_mistake_in_the_address_is_told(instance: Told, query: str) -> None:
-    """Not answered with another list than the one that was asked for."""
+def test_a_mistake_in_the_address_is_reported(instance: ReportedInstance, query: str) -> None:
+    """A mistake is not answered with another list than the one that was asked for."""
     assert instance.page("/" + query).status_code == 400
 
 
 def test_an_instance_without_providers_says_what_to_do(tmp_path: Path) -> None:
     """The first page that somebody sees."""
-    text = told(tmp_path).page("/").text
+    text = reported_instance(tmp_path).page("/").text
     assert "Add one to the registry file" in text
     assert "Need attention</h2>" not in text
 
 
-def test_a_title_stands_beside_the_name_as_text(instance: Told) -> None:
-    """Providers write it."""
+def test_a_title_stands_beside_the_name_as_text(instance: ReportedInstance) -> None:
+    """Providers write titles, so that a title is never markup."""
     instance.ledger.database.write(
         "UPDATE provider SET about = ? WHERE name = 'a'", '[{"title": "Ships & <b>sea</b>"}]'
     )
@@ -157,7 +157,7 @@ def test_a_thousand_providers_are_shown_in_a_moment_and_few_queries(
 ) -> None:
     """A hundred a page; what the database is asked does not grow with their number."""
     names = [f"p{n:04}" for n in range(1000)]
-    instance = told(tmp_path, *names)
+    instance = reported_instance(tmp_path, *names)
     with instance.ledger.database.transaction(durable=False) as db:
         rows = [(name, n, NOW.isoformat(), n, n * 1000) for name in names for n in range(1, 21)]
         db.executemany(

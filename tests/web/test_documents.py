@@ -86,7 +86,7 @@ def client(folder: Path, made: Ledger, download: str) -> FlaskClient:
     return create_pages(Context(InstanceCatalog(settings), Site(BASE), QueryLimits(), lambda: 0)).test_client()
 
 
-def test_a_download_is_told_with_the_fields_of_the_document(client: FlaskClient, download: str) -> None:
+def test_a_download_is_described_with_the_fields_of_the_document(client: FlaskClient, download: str) -> None:
     """Those of LOD Laundromat 2, under its names; its entries beside them."""
     found = client.get(f"/documents/{download}", headers={"Accept": "application/json"}).get_json()
     assert found == client.get(f"/documents/{download}.json").get_json()
@@ -105,19 +105,19 @@ def test_a_download_is_told_with_the_fields_of_the_document(client: FlaskClient,
     assert found["totals"] == {"statements": 10, "dropped": 2, "clean": 1, "counts": {"syntax": 500}}
     assert [entry["name"] for entry in found["entries"]] == ["ä.ttl"]
     [entry] = found["entries"]
-    told = client.get(f"/documents/{entry['hash']}.json").get_json()
-    assert (told["parent"], told["format"], told["encoding"], told["whole"]) == (download, "Turtle", "latin-1", False)
-    assert (told["newline"], told["number_of_bytes"], told["number_of_chars"], told["number_of_lines"]) == (
+    part = client.get(f"/documents/{entry['hash']}.json").get_json()
+    assert (part["parent"], part["format"], part["encoding"], part["whole"]) == (download, "Turtle", "latin-1", False)
+    assert (part["newline"], part["number_of_bytes"], part["number_of_chars"], part["number_of_lines"]) == (
         "CRLF", 120, 110, 7,
     )  # fmt: skip
-    assert told["counts"] == {"syntax": 500}
-    assert told["problems"] == [
+    assert part["counts"] == {"syntax": 500}
+    assert part["problems"] == [
         {"kind": "syntax", "message": PROBLEM.message, "line": 3, "column": 14, "excerpt": PROBLEM.excerpt}
     ]
 
 
-def test_a_seed_is_told_with_the_fields_of_the_document(client: FlaskClient, download: str) -> None:
-    """Without the password that stands in its URI."""
+def test_a_seed_is_described_with_the_fields_of_the_document(client: FlaskClient, download: str) -> None:
+    """The record of a seed has its URI without the password that stands in it."""
     found = client.get(f"/documents/{seed_hash(URI)}.json").get_json()
     assert (found["uri"], found["relative"], found["status"]) == ("http://data.example/all.zip", False, "depleted")
     assert (found["added"], found["interval"]) == ("2026-11-20T12:00:00.123456Z", 86400.0)
@@ -202,8 +202,8 @@ def test_the_pages_lead_to_each_other(client: FlaskClient, download: str) -> Non
 @pytest.mark.parametrize(
     "path", ["0" * 32, "0" * 64, f"{'0' * 32}.json", f"{'0' * 32}.ttl", f"{'0' * 64}.nq", "0" * 33]
 )
-def test_what_is_not_there_is_told(client: FlaskClient, path: str) -> None:
-    """With a way on."""
+def test_what_is_not_there_is_404_with_a_message(client: FlaskClient, path: str) -> None:
+    """The message says that there is no such document."""
     answer = client.get(f"/documents/{path}")
     assert answer.status_code == 404
     assert "There is no" in answer.text
@@ -211,7 +211,7 @@ def test_what_is_not_there_is_told(client: FlaskClient, path: str) -> None:
 
 @pytest.mark.parametrize("query", ["page=0", "page=-1", "page=9999999", "state=<b>"])
 def test_a_page_that_cannot_be_is_refused(client: FlaskClient, query: str) -> None:
-    """With what would be right."""
+    """The refusal says what would be right."""
     assert client.get(f"/documents/?{query}").status_code == 400
 
 
@@ -265,7 +265,7 @@ def test_the_sitemaps_that_fill_the_list_are_shown(client: FlaskClient, made: Le
 
 
 def test_a_page_beyond_the_last_says_so(client: FlaskClient) -> None:
-    """With the number of the last one."""
+    """The page says the number of the last one."""
     assert "There is no page 9" in client.get("/documents/?page=9", headers=HTML).text
     assert "No document is in the state cleaned" in client.get("/documents/?state=cleaned", headers=HTML).text
 

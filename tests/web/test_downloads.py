@@ -89,7 +89,7 @@ def test_a_download_that_runs_while_its_export_is_replaced_is_whole(front: Serve
         (folder / "exports" / f"moving.nq.gz{suffix}").unlink()
 
 
-def test_a_digest_of_an_earlier_file_is_not_told(front: Server, folder: Path) -> None:
+def test_a_digest_of_an_earlier_file_is_not_sent(front: Server, folder: Path) -> None:
     """Between the two renamings of an export, none is better than a wrong one."""
     path = folder / "exports" / "torn.nq.gz"
     export(path.parent, path.name, b"old")
@@ -147,7 +147,7 @@ def test_the_digest_of_the_description_can_be_had(front: Server, folder: Path) -
 
 
 def test_a_change_comes_packed_or_not_as_the_client_likes(front: Server) -> None:
-    """It lies packed on the disk."""
+    """A change lies packed on the disk, and is unpacked for clients that accept no gzip."""
     packed = get(front, "/providers/a/changes/2.nqud", **{"Accept-Encoding": "gzip"})
     plain = get(front, "/providers/a/changes/2.nqud", **{"Accept-Encoding": "identity"})
     assert packed.headers["Content-Encoding"] == "gzip"
@@ -159,7 +159,7 @@ def test_a_change_comes_packed_or_not_as_the_client_likes(front: Server) -> None
 
 
 def test_a_version_comes_whole(front: Server) -> None:
-    """And is not made again for who has it."""
+    """A version is not made again for a client that has it."""
     answer = get(front, "/providers/a/versions/1.nq")
     assert (answer.content, answer.headers["Content-Type"]) == (VERSION, "application/n-quads")
     assert get(front, "/providers/a/versions/1.nq", **{"If-None-Match": answer.headers["ETag"]}).status_code == 304
@@ -183,8 +183,8 @@ def test_a_version_that_fails_on_its_way_never_looks_whole(front: Server) -> Non
         (f"/content/{'0' * 64}", "No bytes"),
     ],
 )
-def test_what_is_not_there_is_told(front: Server, path: str, message: str) -> None:
-    """With what there is."""
+def test_what_is_not_there_is_404_with_what_there_is(front: Server, path: str, message: str) -> None:
+    """The message says which versions there are, or that there is no such provider or content."""
     answer = get(front, path)
     assert answer.status_code == 404
     assert message in answer.text

@@ -51,7 +51,7 @@ def test_all_three_ways_to_send_a_query_give_the_same(front: Server) -> None:
     ],
 )
 def test_the_result_comes_as_the_client_accepts_it(front: Server, query: str, accept: str, content_type: str) -> None:
-    """And says so, with Vary for caches."""
+    """The answer names its media type, and has Vary for caches."""
     answer = ask(front, query, accept)
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, content_type)
     assert "Accept" in answer.headers["Vary"]
@@ -69,7 +69,7 @@ def test_the_result_comes_as_the_client_accepts_it(front: Server, query: str, ac
     ],
 )
 def test_a_refusal_says_why(front: Server, query: str, accept: str, status: int, message: str) -> None:
-    """As text, which every client can show."""
+    """The reason comes as text, which every client can show."""
     answer = ask(front, query, accept)
     assert (answer.status_code, answer.headers["Content-Type"]) == (status, "text/plain; charset=utf-8")
     assert message in answer.text
@@ -85,14 +85,14 @@ def test_a_long_row_of_operators_is_answered(front: Server) -> None:
 
 
 def test_a_refusal_is_json_for_those_who_read_json(front: Server) -> None:
-    """So that programs can tell errors apart."""
-    told = ask(front, "SELECT", JSON).json()
-    assert (told["error"], told["retriable"]) == ("RequestError", False)
-    assert "line 1, column 7" in told["message"]
+    """The JSON has the kind of the error, so that programs can tell errors apart."""
+    error = ask(front, "SELECT", JSON).json()
+    assert (error["error"], error["retriable"]) == ("RequestError", False)
+    assert "line 1, column 7" in error["message"]
 
 
 def test_updates_and_other_methods_are_refused(front: Server) -> None:
-    """Each with the status that says it."""
+    """Each refusal has the status that says what was wrong."""
     url = f"{front.url}/sparql"
     update = requests.post(url, data="CLEAR ALL", headers={"Content-Type": "application/sparql-update"}, timeout=240)
     assert update.status_code == 403
@@ -117,7 +117,7 @@ def test_the_time_limit_is_a_503_that_says_so(front: Server) -> None:
 
 
 def test_an_answer_that_the_client_has_is_not_sent_again(front: Server) -> None:
-    """As long as the data are the same."""
+    """The ETag of an answer holds as long as the data are the same."""
     first = ask(front, COUNT)
     again = requests.get(
         f"{front.url}/sparql", params={"query": COUNT}, headers={"If-None-Match": first.headers["ETag"]}, timeout=240
@@ -136,8 +136,8 @@ def test_an_answer_that_changes_by_itself_has_no_etag(front: Server, call: str) 
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_head_tells_what_get_would(front: Server) -> None:
-    """Without the body."""
+def test_head_says_what_get_would(front: Server) -> None:
+    """HEAD has the status and headers of GET, without the body."""
     url = f"{front.url}/sparql"
     head = requests.head(url, params={"query": COUNT}, headers={"Accept": "text/csv"}, timeout=240)
     assert (head.status_code, head.content) == (200, b"")

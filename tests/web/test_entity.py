@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 from sparql.rdf import FOAF, RDF, RDFS, XSD
 from sparql.web.terms import Label, best, shorten
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import BASE, SeedCatalog
+from tests.query.stores import BASE, PublishedStore
 from tests.web.instance import Server, serve
 from tests.web.records import ENDED, file_records, provider, version
 from tests.web.test_pages import HTML, Page
@@ -60,18 +60,18 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A catalog whose provider is the one of the graph."""
     place = tmp_path_factory.mktemp("entities")
     versions = [version(n, at=ENDED) for n in (1, 2)]
-    told = {"providers": [provider("a", graph=A)], "versions": {"a": versions}, "runs": {}}
-    file_records(place, told)
+    records = {"providers": [provider("a", graph=A)], "versions": {"a": versions}, "runs": {}}
+    file_records(place, records)
     return place
 
 
 @pytest.fixture(scope="module")
 def front(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose address is that of its graphs."""
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add(statements())
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add(statements())
     limits = QueryLimits(workers=1, cache_bytes=1 << 30)
-    server = serve(place, shelf.root, limits, base_url=BASE.rstrip("/"))
+    server = serve(place, published.root, limits, base_url=BASE.rstrip("/"))
     yield server
     server.stop()
 
@@ -81,7 +81,7 @@ def page(front: Server, iri: str, language: str = "", **parameters: str) -> requ
     return requests.get(f"{front.url}/entity", params={"iri": iri, **parameters}, headers=headers, timeout=240)
 
 
-def test_a_page_tells_statements_by_graph_and_who_brought_them(front: Server) -> None:
+def test_a_page_shows_statements_by_graph_and_who_brought_them(front: Server) -> None:
     """A statement is worth as much as its source."""
     text = page(front, THING).text
     assert 'href="/providers/a/versions/2"' in text
@@ -123,8 +123,8 @@ def test_labels_are_in_the_language_of_the_reader(front: Server) -> None:
         assert page(front, THING, strange).status_code == 200
 
 
-def test_blank_nodes_are_told_where_they_stand(front: Server) -> None:
-    """They mean nothing by themselves; beyond a depth, and in a ring, there is a link."""
+def test_blank_nodes_are_shown_where_they_stand(front: Server) -> None:
+    """Blank nodes mean nothing by themselves; beyond a depth, and in a ring, there is a link."""
     text = page(front, THING).text
     assert [f"inside {depth}" in text for depth in range(4)] == [True, True, True, False]
     assert f'href="/entity?iri={NODES[3]}"' in text
@@ -132,7 +132,7 @@ def test_blank_nodes_are_told_where_they_stand(front: Server) -> None:
 
 
 def test_incoming_links_come_in_pages(front: Server) -> None:
-    """Each once, and none is counted."""
+    """Each incoming link comes once, and the links are not counted."""
     seen: list[str] = []
     for number in ("1", "2", "3"):
         text = page(front, HUB, links=number).text
@@ -157,8 +157,8 @@ def test_an_iri_may_be_predicate_or_graph_alone(front: Server) -> None:
     assert (graph.status_code, "the name of a graph" in graph.text) == (200, True)
 
 
-def test_what_is_not_there_is_told(front: Server) -> None:
-    """Unknown and invalid are two things; without an IRI there is a form."""
+def test_what_is_not_there_is_answered_with_a_message(front: Server) -> None:
+    """Unknown and invalid IRIs are two things; without an IRI there is a form."""
     unknown = page(front, f"{BASE}none")
     assert (unknown.status_code, "No statement here has" in unknown.text) == (404, True)
     assert requests.get(f"{front.url}/entity", params={"iri": f"{BASE}none"}, timeout=240).status_code == 404
@@ -208,8 +208,8 @@ def test_a_thing_below_a_graph_leads_to_its_page(front: Server) -> None:
     assert requests.get(f"{url[:-1]}x", timeout=240).status_code == 404
 
 
-def test_a_store_that_cannot_answer_is_told(place: Path, tmp_path: Path) -> None:
-    """With its reason and a status that says to try again; pages that need no query are there."""
+def test_a_store_that_cannot_answer_is_reported(place: Path, tmp_path: Path) -> None:
+    """The page has the reason and a status that says to try again; pages that need no query are there."""
     server = serve(place, tmp_path, QueryLimits(workers=1, wait_s=0.2), healthy=False)
     try:
         answer = page(server, THING)

@@ -27,7 +27,7 @@ def test_counts_have_their_thousands_apart(value: int | None, shown: str) -> Non
     ],
 )
 def test_sizes_have_the_unit_that_suits_them(value: int | None, shown: str) -> None:
-    """With as many digits as matter."""
+    """A size has as many digits as matter."""
     assert size(value) == shown
 
 
@@ -40,7 +40,7 @@ def test_sizes_have_the_unit_that_suits_them(value: int | None, shown: str) -> N
     ],
 )
 def test_times_are_read_by_people(value: datetime | None, shown: str) -> None:
-    """To the minute."""
+    """Times are shown to the minute."""
     assert moment(value) == shown
 
 

@@ -79,8 +79,12 @@ def get(front: Server, query: str, accept: str | None = None, **parameters: str)
 def table(text: str, name: str) -> str:
     """The only value of a result in one of the formats, or what an ASK says."""
     if name == "json":
-        told = json.loads(text)
-        return str(told["boolean"]).lower() if "boolean" in told else str(told["results"]["bindings"][0]["v"]["value"])
+        result = json.loads(text)
+        return (
+            str(result["boolean"]).lower()
+            if "boolean" in result
+            else str(result["results"]["bindings"][0]["v"]["value"])
+        )
     if name == "xml":
         (value,) = (
             e.text for e in ElementTree.fromstring(text).iter() if e.tag.split("}")[1] in ("boolean", "literal")
@@ -130,11 +134,11 @@ def test_a_format_that_nobody_knows_is_refused_with_the_list(front: Server) -> N
 
 @pytest.mark.parametrize("query", [SELECT, CONSTRUCT, "SELECT * { ?s ?p ?o }"])
 def test_head_has_the_headers_of_get(front: Server, query: str) -> None:
-    """And no body. Source: RFC 9110, section 9.3.2."""
+    """HEAD gets the headers of GET and no body. Source: RFC 9110, section 9.3.2."""
     got = get(front, query)
     head = requests.head(f"{front.url}/sparql", params={"query": query}, timeout=240)
-    told = ("Content-Type", "ETag", "Cache-Control", "Vary", "Access-Control-Allow-Origin")
-    assert {name: head.headers.get(name) for name in told} == {name: got.headers.get(name) for name in told}
+    headers = ("Content-Type", "ETag", "Cache-Control", "Vary", "Access-Control-Allow-Origin")
+    assert {name: head.headers.get(name) for name in headers} == {name: got.headers.get(name) for name in headers}
     assert (head.status_code, head.content) == (200, b"")
     if "Content-Length" in got.headers:
         assert head.headers["Content-Length"] == got.headers["Content-Length"]

@@ -21,7 +21,7 @@ from sparql.web.endpoint import PATH, Endpoint
 from sparql.web.gateway import Gateway
 from sparql.web.updating import Updating
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.query.test_pool import running
 
 
@@ -44,8 +44,8 @@ def request(query: str) -> Message:
 @pytest.mark.parametrize("query", ["ASK { ?s ?p ?o }", "SELECT * { ?s ?p ?o } LIMIT 3"])
 def test_a_request_that_is_done_is_gone(tmp_path: Path, query: str) -> None:
     """What knows each other in a circle waits for the collector, which takes a share of the front's time."""
-    shelf = SeedCatalog(tmp_path / "store")
-    shelf.add(items(20))
+    published = PublishedStore(tmp_path / "store")
+    published.add(items(20))
     left: list[weakref.ref[object]] = []
 
     async def ask(endpoint: Endpoint, query: str) -> int:
@@ -65,8 +65,8 @@ def test_a_request_that_is_done_is_gone(tmp_path: Path, query: str) -> None:
 
     async def test() -> None:
         limits = QueryLimits(workers=1, spare=0, extra=0, timeout_s=60)
-        async with running(shelf.root, limits) as pool:
-            editions = Editions(shelf.root)
+        async with running(published.root, limits) as pool:
+            editions = Editions(published.root)
             recall = Recall(pool, limits, editions, Cache(tmp_path / "cache", 1 << 20))
             endpoint = Endpoint(recall, editions, Gateway(no_page, 1), Addresses([]), Updating(None))
             gc.disable()

@@ -1,4 +1,4 @@
-"""Requests that never come whole, and applications that fail: each client is told, in the form it reads."""
+"""Requests that never come whole, and applications that fail: each client gets an error, in the form it reads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyP
 
 
 def test_a_body_that_is_too_large_is_refused_in_the_form_that_the_client_reads() -> None:
-    """The same JSON as of every other error."""
+    """The error is the same JSON as that of every other error."""
     large = {"type": "http.request", "body": b"x" * (MAX_BODY + 1), "more_body": True}
     status, headers, body = answer("application/json", large)
     assert (status, headers["content-type"]) == (413, "application/json")
@@ -62,16 +62,16 @@ def test_a_body_that_is_too_large_is_refused_in_the_form_that_the_client_reads()
     }
 
 
-def test_a_mistake_of_ours_is_told_without_its_details(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_mistake_of_ours_is_answered_without_its_details(caplog: pytest.LogCaptureFixture) -> None:
     """The details are for the log."""
     status, headers, body = answer("text/html", {"type": "http.request", "body": b"", "more_body": False})
-    assert (status, body) == (500, b"The server made a mistake; its log tells more.\n")
+    assert (status, body) == (500, b"The server made a mistake; its log says more.\n")
     assert headers["access-control-allow-origin"] == "*"
     assert "ZeroDivisionError" in caplog.text
 
 
 def test_a_body_may_come_in_pieces() -> None:
-    """As clients send it that do not know its length."""
+    """Clients that do not know the length of a body send it in pieces."""
     pieces: list[Message] = [
         {"type": "http.request", "body": b"a", "more_body": True},
         {"type": "http.request", "body": b"b", "more_body": False},

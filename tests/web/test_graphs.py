@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 from sparql.web.catalog import Site
 from sparql.web.graphs import _prefix
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import BASE, LABEL, SeedCatalog, item, items
+from tests.query.stores import BASE, LABEL, PublishedStore, item, items
 from tests.web.instance import Server, serve
 from tests.web.test_breaking import the_worker, workers
 from tests.web.test_formats import GRAPHS
@@ -27,13 +27,13 @@ ODD = f"{BASE}graph/h%C3%A9&b"
 @pytest.fixture(scope="module")
 def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose address is that of its graphs: a large one, small ones and an odd one."""
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
     small = (
         Quad(item(1), LABEL, Literal(name), NamedNode(name)) for name in (SEED, ODD, f"{BASE}graph/harvest-metadata")
     )
-    shelf.add([*items(2000, "a"), *items(10, "b"), *small])
+    published.add([*items(2000, "a"), *items(10, "b"), *small])
     limits = QueryLimits(workers=1, max_rows=6100, cache_bytes=1 << 30)
-    server = serve(folder, shelf.root, limits, base_url=BASE.rstrip("/"))
+    server = serve(folder, published.root, limits, base_url=BASE.rstrip("/"))
     yield server
     server.stop()
 
@@ -77,17 +77,17 @@ def test_a_graph_is_read_at_its_own_address(front: Server, name: str) -> None:
 
 
 def test_an_address_with_escapes_is_that_of_its_graph(front: Server) -> None:
-    """As the store has it, so it is asked for."""
+    """The name of a graph has its escapes in the store as in its address."""
     assert len(triples(read(front, graph=ODD))) == 1
     assert len(triples(requests.get(f"{front.url}/graph/h%C3%A9&b", timeout=240))) == 1
 
 
 def test_the_default_graph_is_that_of_queries(folder: Path, tmp_path: Path) -> None:
     """The union of all graphs, or nothing of them, as the setting says."""
-    shelf = SeedCatalog(tmp_path)
-    shelf.add([*items(5, "a"), *items(5, "b", 5)])
+    published = PublishedStore(tmp_path)
+    published.add([*items(5, "a"), *items(5, "b", 5)])
     for union, count in ((True, 30), (False, 0)):
-        server = serve(folder, shelf.root, QueryLimits(workers=1, union_default_graph=union))
+        server = serve(folder, published.root, QueryLimits(workers=1, union_default_graph=union))
         try:
             answer = requests.get(f"{server.url}/graphs?default&format=nt", timeout=240)
         finally:
@@ -95,8 +95,8 @@ def test_the_default_graph_is_that_of_queries(folder: Path, tmp_path: Path) -> N
         assert len(triples(answer, RdfFormat.N_TRIPLES)) == count
 
 
-def test_an_unknown_graph_is_not_found_and_told(front: Server) -> None:
-    """Not an empty one."""
+def test_an_unknown_graph_is_not_found_with_a_message(front: Server) -> None:
+    """An unknown graph is not answered as an empty one."""
     for path in ("/graphs?graph=http://x.example/none", "/graph/none"):
         answer = read(front, path)
         assert (answer.status_code, answer.headers["Content-Type"]) == (404, "text/plain; charset=utf-8")
@@ -118,7 +118,7 @@ def test_an_unknown_graph_is_not_found_and_told(front: Server) -> None:
     ],
 )
 def test_a_request_that_names_no_graph_is_refused(front: Server, query: str, status: int, message: str) -> None:
-    """And told why."""
+    """The refusal says why."""
     answer = read(front, f"/graphs{query}")
     assert answer.status_code == status
     assert message in answer.text
@@ -143,7 +143,7 @@ def test_scripts_of_other_sites_may_read(front: Server) -> None:
 
 
 def test_who_has_the_graph_is_not_sent_it_again(front: Server) -> None:
-    """By either of its addresses, in the same format."""
+    """The ETag of a graph holds at both of its addresses, in the same format."""
     first = read(front, "/graph/a")
     again = requests.get(f"{front.url}/graph/a", headers={"If-None-Match": first.headers["ETag"]}, timeout=240)
     assert (again.status_code, again.content) == (304, b"")
@@ -153,9 +153,9 @@ def test_who_has_the_graph_is_not_sent_it_again(front: Server) -> None:
 
 def test_head_of_a_long_graph_costs_no_worker(folder: Path, tmp_path: Path) -> None:
     """It has the headers of GET, and the worker goes on."""
-    shelf = SeedCatalog(tmp_path)
-    shelf.add(items(2000))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, spare=0, extra=0, cache_bytes=1 << 30))
+    published = PublishedStore(tmp_path)
+    published.add(items(2000))
+    server = serve(folder, published.root, QueryLimits(workers=1, spare=0, extra=0, cache_bytes=1 << 30))
     try:
         before = the_worker(server)
         for query in (f"/graphs?graph={A}&format=trig", "/graphs?default&format=trig", f"/sparql?query={LONG}"):

@@ -94,13 +94,13 @@ def test_what_cannot_be_meant_is_refused(front: Server, path: str, status: int) 
     """In figures, names, bytes that are no text, and lengths; with a reason that is no longer than people read."""
     code, headers, body = send(front, "GET", path.encode(), b"Accept: application/json")
     assert (code, headers["content-type"]) == (status, "application/json")
-    told = json.loads(body)
-    assert (told["status"], told["retriable"]) == (status, False)
-    assert 10 < len(told["message"]) < 500
+    error = json.loads(body)
+    assert (error["status"], error["retriable"]) == (status, False)
+    assert 10 < len(error["message"]) < 500
 
 
 @pytest.mark.parametrize("path", ADDRESSES)
-def test_a_method_that_is_not_there_is_told_which_are(front: Server, path: str) -> None:
+def test_a_method_that_is_not_there_is_answered_with_those_that_are(front: Server, path: str) -> None:
     """405 with Allow, which OPTIONS says as well. Source: RFC 9110, sections 15.5.6 and 9.3.7."""
     allowed = READ | {"POST"} if path in ("/graphs", "/graph/a") else READ
     for method in {"POST", "PUT", "DELETE", "PATCH", "TRACE", "QUERY", "FOO"} - allowed:

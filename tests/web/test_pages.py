@@ -11,7 +11,7 @@ import requests
 
 from sparql.reports import to_json
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.web.instance import Server, serve
 from tests.web.records import RECORDS, SHA256
 
@@ -77,7 +77,7 @@ def test_every_link_of_the_pages_leads_somewhere(front: Server) -> None:
         if not address.startswith("#")
     }
     inside = {url.removeprefix(front.url) for url in ours if url.startswith(front.url)}
-    # The catalog of the tests tells of files that it does not have, and of one that cannot be read.
+    # The catalog of the tests lists files that it does not have, and one that cannot be read.
     absent = {"/providers/a/changes/1.nqud", "/providers/a/versions/2.nq", f"/content/{SHA256}", "/exports/b.nq.gz"}
     absent |= {"/providers/b.ttl", "/providers/b/versions/2"}
     absent |= {f"/resourcesync/{name}/capabilitylist.xml" for name in "ab"}
@@ -93,7 +93,7 @@ def test_what_providers_wrote_is_shown_as_text(front: Server) -> None:
 
 
 def test_trouble_comes_first_on_the_dashboard(front: Server) -> None:
-    """That is what an operator looks for."""
+    """Trouble is what an operator looks for."""
     text = get(front, "/", **HTML).text
     assert text.index("Need attention") < text.index("All providers")
     assert text.index("The dump does not parse") < text.index("All providers")
@@ -124,13 +124,13 @@ def test_data_that_the_client_has_are_not_sent_again(front: Server) -> None:
 @pytest.mark.parametrize(
     "path", ["/providers/zz", "/providers/zz.json", "/providers/zz.ttl", "/providers/new.ttl", "/x"]
 )
-def test_what_is_not_there_is_told_as_the_client_reads_it(front: Server, path: str) -> None:
-    """With a reason, and a way on."""
+def test_what_is_not_there_is_404_in_the_form_that_the_client_reads(front: Server, path: str) -> None:
+    """The answer has a reason, and a page a link that leads on."""
     text = get(front, path)
     assert (text.status_code, text.headers["Content-Type"]) == (404, "text/plain; charset=utf-8")
     assert "There is no" in text.text
-    told = get(front, path, Accept="application/json").json()
-    assert (told["status"], told["message"]) == (404, text.text.strip())
+    error = get(front, path, Accept="application/json").json()
+    assert (error["status"], error["message"]) == (404, text.text.strip())
     page = get(front, path, **HTML)
     assert (page.status_code, 'href="/providers/"' in page.text) == (404, True)
 
@@ -150,14 +150,14 @@ def test_addresses_with_and_without_slash_lead_to_one(front: Server) -> None:
 
 
 def test_data_are_open_to_scripts_of_other_sites(front: Server) -> None:
-    """They are open data."""
+    """Pages may ask from any site, for the data are open."""
     for path in ("/providers/a.json", "/providers/a.ttl", "/status", "/exports/void.ttl"):
         assert get(front, path).headers["Access-Control-Allow-Origin"] == "*"
     asked = requests.options(f"{front.url}/providers/a.json", timeout=240)
     assert "If-None-Match" in asked.headers["Access-Control-Allow-Headers"]
 
 
-def test_the_status_and_health_are_told(front: Server) -> None:
+def test_the_status_and_health_are_answered(front: Server) -> None:
     """For people who run the instance, and what watches it for them."""
     assert get(front, "/status").json().items() >= {"providers": to_json(RECORDS["providers"]), "generation": 1}.items()
     health = get(front, "/healthz")
@@ -172,7 +172,7 @@ def test_without_a_generation_the_instance_is_not_healthy(folder: Path, tmp_path
         assert (health.status_code, health.json()["generation"]) == (503, None)
         assert get(server, "/sparql?query=ASK%7B%7D").status_code == 503
         assert get(server, "/", **HTML).status_code == 200
-        SeedCatalog(tmp_path).add(items(1))
+        PublishedStore(tmp_path).add(items(1))
         assert get(server, "/sparql?query=ASK%7B%7D").status_code == 200
         assert get(server, "/healthz").json() == {"generation": 1}
     finally:

@@ -62,7 +62,7 @@ def test_a_plot_is_sound_and_stays_in_its_frame(plot: Plot, sizes: tuple[int, ..
 
 
 def test_words_say_first_last_least_and_most() -> None:
-    """For who does not see the shapes."""
+    """The words are for who does not see the shapes."""
     versions = history(10, 4, 9)
     assert size_words(versions) == "Triples over 3 versions: first 10, last 9, least 4, most 10"
     assert change_words(versions) == (
@@ -83,7 +83,7 @@ def test_neighbours_share_a_column_and_lose_no_extreme() -> None:
 
 
 def test_bars_grow_upwards_for_what_came_and_downwards_for_what_went() -> None:
-    """Not told by colour alone."""
+    """Added and removed statements do not differ by colour alone."""
     svg = ElementTree.fromstring(str(change_plot(history(100, 50))))
     paths = {shape.get("class"): shape.get("d", "") for shape in svg}
     assert re.fullmatch(r"M[\d.]+ [\d.]+h[\d.]+v-[\d.]+h-[\d.]+z", paths["added"])

@@ -101,12 +101,12 @@ def test_the_name_of_a_file_says_what_it_is(served: Served) -> None:
     ("query", "status"), [("?default", 400), ("", 400), ("?graph=no-iri", 400), ("?graph=http://n.example/n", 404)]
 )
 def test_a_graph_must_be_named(served: Served, query: str, status: int) -> None:
-    """One that there is."""
+    """A change names one graph that there is."""
     assert post(served, line("+", "c", 1), f"{served.url}/graphs{query}").status_code == status
 
 
 def test_a_change_that_is_too_large_is_refused(served: Served) -> None:
-    """As any body of a request."""
+    """The limit of a change is that of any body of a request."""
     assert post(served, b"+" * (LIMIT + 1)).status_code == 413
 
 

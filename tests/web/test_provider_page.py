@@ -11,7 +11,7 @@ from harvest.ledger import Described, RunFacts
 from harvest.model import About, Finding, Outcome, Validators
 from sparql.reports import DumpReport
 from tests.ledger.samples import later
-from tests.web.told import Shape, Told, told
+from tests.web.reported import ReportedInstance, Shape, reported_instance
 
 ABOUT = About(
     "http://d.example/a#d",
@@ -26,8 +26,8 @@ BAD = Finding("wash", "It does not parse.", "http://d.example/a.nt", 3, 4, "<a> 
 
 
 @pytest.fixture
-def instance(tmp_path: Path) -> Told:
-    made = told(tmp_path, "a", "new")
+def instance(tmp_path: Path) -> ReportedInstance:
+    made = reported_instance(tmp_path, "a", "new")
     for n in range(1, 61):
         made.commit("a", n, 100 + n, 2, 1)
     read = Described("http://d.example/a/void.ttl", "e" * 64, Validators(), (), (ABOUT,))
@@ -35,7 +35,7 @@ def instance(tmp_path: Path) -> Told:
     return made
 
 
-def test_what_the_description_says_is_shown(instance: Told) -> None:
+def test_what_the_description_says_is_shown(instance: ReportedInstance) -> None:
     """Title, text, licence, publisher, homepage, examples: what providers wrote, as text."""
     text = instance.page("/providers/a").text
     assert "Ships of the &lt;sea&gt;" in text
@@ -57,7 +57,7 @@ def test_what_the_description_says_is_shown(instance: Told) -> None:
     ]
 
 
-def test_creators_release_and_citation_are_shown(instance: Told) -> None:
+def test_creators_release_and_citation_are_shown(instance: ReportedInstance) -> None:
     """What a repository says of a dataset, as text; the DOI as a link."""
     made = replace(ABOUT, creators=("Doe, <Jo>", "Roe, An"), doi="10.5072/7", version="2.1", issued="2019-05-06")
     read = Described("http://d.example/a/void.ttl", "f" * 64, Validators(), (), (made,))
@@ -69,7 +69,7 @@ def test_creators_release_and_citation_are_shown(instance: Told) -> None:
     assert "https://doi.org/10.5072/7" in Shape(text).addresses
 
 
-def test_an_address_that_no_browser_opens_is_no_link(instance: Told) -> None:
+def test_an_address_that_no_browser_opens_is_no_link(instance: ReportedInstance) -> None:
     """Dumps may be named by hash, and a description may say anything."""
     run = instance.ledger.start_run("a", later(700), instance.announced("a"), "check")
     dump = DumpReport(f"hash://sha256/{'0' * 64}", "0" * 64, 7, None)
@@ -83,24 +83,24 @@ def test_an_address_that_no_browser_opens_is_no_link(instance: Told) -> None:
         assert not [a for a in Shape(page.text).addresses if a.startswith(("hash:", "javascript:"))]
 
 
-def test_the_json_has_the_newest_versions_and_leads_to_the_rest(instance: Told) -> None:
+def test_the_json_has_the_newest_versions_and_leads_to_the_rest(instance: ReportedInstance) -> None:
     """Programs read what changed here; a provider of ten thousand versions is no answer of ten thousand records."""
-    told = instance.client.get("/providers/a.json").json
-    assert [version["n"] for version in told["versions"]] == list(range(60, 35, -1))
+    record = instance.client.get("/providers/a.json").json
+    assert [version["n"] for version in record["versions"]] == list(range(60, 35, -1))
     assert instance.client.get("/providers/new.json").json["versions"] == []
     for n in range(61, 131):
         instance.commit("a", n, 100 + n, 2, 1)
-    pages = [instance.client.get(told["versions_url"], query_string={"page": n}).json for n in (1, 2)]
+    pages = [instance.client.get(record["versions_url"], query_string={"page": n}).json for n in (1, 2)]
     assert [version["n"] for page in pages for version in page["versions"]] == list(range(130, 0, -1))
     assert {(page["name"], page["total"], page["pages"]) for page in pages} == {("a", 130, 2)}
-    assert instance.client.get(told["versions_url"], query_string={"page": 3}).json["versions"] == []
-    assert instance.client.get(told["versions_url"], query_string={"page": "x"}).status_code == 400
+    assert instance.client.get(record["versions_url"], query_string={"page": 3}).json["versions"] == []
+    assert instance.client.get(record["versions_url"], query_string={"page": "x"}).status_code == 400
     assert instance.client.get("/providers/nobody/versions.json").status_code == 404
 
 
-def test_whom_to_ask_and_whom_to_tell_are_shown(tmp_path: Path) -> None:
+def test_whom_to_ask_and_whom_to_notify_are_shown(tmp_path: Path) -> None:
     """A provider sees that the registry has the right address."""
-    instance = told(tmp_path, "a")
+    instance = reported_instance(tmp_path, "a")
     registry = tmp_path / "registry.yaml"
     registry.write_text(f"{registry.read_text()}  contact: jo@example.org\n  notify: mailto:<ann>@example.org\n")
     record = instance.client.get("/providers/a.json").json
@@ -110,7 +110,7 @@ def test_whom_to_ask_and_whom_to_tell_are_shown(tmp_path: Path) -> None:
     assert "mailto:&lt;ann&gt;@example.org" in text
 
 
-def test_versions_are_paged_newest_first_and_plotted_whole(instance: Told) -> None:
+def test_versions_are_paged_newest_first_and_plotted_whole(instance: ReportedInstance) -> None:
     """The table is the plot for who does not see it."""
     first, third = instance.page("/providers/a").text, instance.page("/providers/a?page=3").text
     assert [n for n in (60, 36) if f'href="/providers/a/versions/{n}"' in first] == [60, 36]
@@ -122,7 +122,7 @@ def test_versions_are_paged_newest_first_and_plotted_whole(instance: Told) -> No
     assert instance.page("/providers/a?page=4").status_code == 400
 
 
-def test_a_finding_is_shown_with_place_and_text_around(instance: Told) -> None:
+def test_a_finding_is_shown_with_place_and_text_around(instance: ReportedInstance) -> None:
     """So that a provider can mend it without asking, and sees what is served meanwhile."""
     run = instance.fail("a", 700, BAD)
     text = instance.page("/providers/a").text
@@ -132,7 +132,7 @@ def test_a_finding_is_shown_with_place_and_text_around(instance: Told) -> None:
     assert f"/providers/a/runs/{run}" in Shape(text).addresses
 
 
-def test_the_runs_say_what_was_found_three_of_each_and_how_many_more(instance: Told) -> None:
+def test_the_runs_say_what_was_found_three_of_each_and_how_many_more(instance: ReportedInstance) -> None:
     """In the column of findings: the cause first, as the history has it, by its first sentence."""
     run = instance.ledger.start_run("a", later(800), instance.announced("a"), "fetch")
     found = (
@@ -148,7 +148,7 @@ def test_the_runs_say_what_was_found_three_of_each_and_how_many_more(instance: T
     assert "and 3 more" in column
 
 
-def test_a_provider_without_versions_has_a_page(instance: Told) -> None:
+def test_a_provider_without_versions_has_a_page(instance: ReportedInstance) -> None:
     """Nothing to plot, nothing to query, and no empty frames."""
     text = instance.page("/providers/new").text
     assert "Nothing has been harvested yet." in text
@@ -158,7 +158,7 @@ def test_a_provider_without_versions_has_a_page(instance: Told) -> None:
 
 def test_a_page_of_a_thousand_versions_stays_small(tmp_path: Path) -> None:
     """Neighbours share a column of the plots, and none of their extremes is lost."""
-    instance = told(tmp_path, "a")
+    instance = reported_instance(tmp_path, "a")
     with instance.ledger.database.transaction(durable=False) as db:
         db.executemany(
             "INSERT INTO version (provider, n, run, state, at, coverage, added, removed, triples)"
@@ -174,7 +174,7 @@ def test_a_page_of_a_thousand_versions_stays_small(tmp_path: Path) -> None:
     assert len(text) < 150_000
 
 
-def test_each_dataset_is_shown_with_its_state_and_what_to_do(instance: Told) -> None:
+def test_each_dataset_is_shown_with_its_state_and_what_to_do(instance: ReportedInstance) -> None:
     """The one that fails first, though another was harvested after it; why, since when, how often, and what helps."""
     found = instance.announced("new")
     run = instance.ledger.start_run("new", later(5), found, "fetch")

@@ -20,7 +20,7 @@ from harvest.model import Statistics
 from harvest.publish.provenance import ProviderFacts, n_quads
 from sparql.web.examples import LARGEST, parse_example, read_examples
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.realdata import realdata
 from tests.web.instance import Server, serve
 from tests.web.records import RECORDS, file_records, provider
@@ -108,11 +108,11 @@ def queries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def front(tmp_path_factory: pytest.TempPathFactory, queries: Path) -> Iterator[Server]:
     """A server with statistics and example queries."""
     folder = tmp_path_factory.mktemp("catalog")
-    told = {**RECORDS, "statistics": STATISTICS}
-    file_records(folder, told)
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add(items(10))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, timeout_s=7, max_rows=12_345), queries=queries)
+    records = {**RECORDS, "statistics": STATISTICS}
+    file_records(folder, records)
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add(items(10))
+    server = serve(folder, published.root, QueryLimits(workers=1, timeout_s=7, max_rows=12_345), queries=queries)
     yield server
     server.stop()
 
@@ -147,7 +147,7 @@ def test_a_shared_link_shows_its_query_and_its_graphs(front: Server) -> None:
     assert "</textarea><script>" not in answer.text
 
 
-def test_the_page_tells_the_limits(front: Server) -> None:
+def test_the_page_shows_the_limits(front: Server) -> None:
     """A query that meets one must not come as a surprise."""
     answer = re.sub(r"\s+", " ", page(front).text)
     assert "may take 7 s and give 12 345 rows and 1.0 GiB" in answer
@@ -182,7 +182,7 @@ def test_an_example_that_is_added_is_there(front: Server, queries: Path) -> None
     assert titles == ["All values", "New"]
 
 
-def test_a_broken_example_is_told_once_and_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broken_example_is_logged_once_and_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """One bad file takes neither the page nor the others with it, and does not fill the log."""
     (tmp_path / "good.rq").write_text("# Good\nASK {}\n", "utf-8")
     (tmp_path / "encoding.rq").write_bytes(b"# Gr\xfc\xdfe\nASK {}\n")
@@ -193,9 +193,9 @@ def test_a_broken_example_is_told_once_and_left_out(tmp_path: Path, caplog: pyte
     (tmp_path / "gone.rq").symlink_to(tmp_path / "nowhere")
     with caplog.at_level(logging.WARNING):
         assert [example.name for example in read_examples(tmp_path)] == ["good"]
-        told = [record.getMessage() for record in caplog.records]
+        messages = [record.getMessage() for record in caplog.records]
         for name in ("encoding", "untitled", "empty", "large", "folder", "gone"):
-            assert sum(f"{name}.rq" in message for message in told) == 1, told
+            assert sum(f"{name}.rq" in message for message in messages) == 1, messages
         caplog.clear()
         read_examples(tmp_path)
         assert [r.getMessage() for r in caplog.records if "gone.rq" not in r.getMessage()] == []
@@ -217,11 +217,11 @@ def test_no_folder_means_no_examples(tmp_path: Path) -> None:
 
 def test_terms_are_counted_over_all_graphs(front: Server) -> None:
     """Completion offers first what is there most, from figures that were kept anyway."""
-    told = requests.get(f"{front.url}/sparql/terms.json", timeout=240).json()
-    assert told["classes"] == [{"iri": CLASS, "entities": 5}, {"iri": OTHER, "entities": 4}]
-    assert told["properties"] == [{"iri": NAME, "triples": 12}]
-    assert told["prefixes"]["foaf"] == "http://xmlns.com/foaf/0.1/"
-    assert told["left_out"] == 0
+    terms = requests.get(f"{front.url}/sparql/terms.json", timeout=240).json()
+    assert terms["classes"] == [{"iri": CLASS, "entities": 5}, {"iri": OTHER, "entities": 4}]
+    assert terms["properties"] == [{"iri": NAME, "triples": 12}]
+    assert terms["prefixes"]["foaf"] == "http://xmlns.com/foaf/0.1/"
+    assert terms["left_out"] == 0
 
 
 def test_terms_that_a_browser_has_are_not_sent_again(front: Server) -> None:
@@ -280,8 +280,8 @@ def test_every_example_answers_within_a_second_over_a_million_triples(tmp_path: 
     store = Store(str(tmp_path / "store"))
     counts = {f"http://terms.example/{n}": n for n in range(1000)}
     for number in range(200):
-        told = provider(f"p{number}", url="http://p.example/void.ttl", last_run=None)
-        facts = ProviderFacts("http://h.example", told)
+        record = provider(f"p{number}", url="http://p.example/void.ttl", last_run=None)
+        facts = ProviderFacts("http://h.example", record)
         figures = facts.of_figures(Statistics(3000, 500, counts, counts))
         store.load(n_quads(chain(facts.of_provider(), figures), account), format=RdfFormat.N_QUADS)
     took = {}

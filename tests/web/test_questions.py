@@ -31,7 +31,7 @@ from sparql.web.site import Context
 from sparql.web.terms import valid
 from sparql.worker.limits import QueryLimits
 from tests.ledger.samples import NOW, later, ledger
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 
 BASE = "http://h.example"
 SEED = "http://data.example/all.ttl"
@@ -68,8 +68,8 @@ def quad(graph: str) -> Quad:
     return Quad(NamedNode(THING), NamedNode(f"{RDFS}label"), Literal("a thing"), NamedNode(graph))
 
 
-def test_a_graph_of_a_seed_tells_its_address_and_when_it_was_downloaded(tmp_path: Path) -> None:
-    """That is its provenance; a graph of which nothing is known is shown by its name."""
+def test_a_graph_of_a_seed_is_shown_with_its_address_and_when_it_was_downloaded(tmp_path: Path) -> None:
+    """Both are the provenance of the graph; one of which nothing is known is shown by its name."""
     made = ledger(tmp_path)
     made.seeds.processed(made.seeds.add(SEED, NOW, 86400)[0], later(1))
     unknown = f"{BASE}/graph/seed-{'0' * 32}"
@@ -80,7 +80,7 @@ def test_a_graph_of_a_seed_tells_its_address_and_when_it_was_downloaded(tmp_path
 
 
 def test_a_page_is_there_without_labels(tmp_path: Path) -> None:
-    """They are a comfort; a store too busy to tell them is no reason to tell nothing."""
+    """Labels are a comfort; a store too busy to give them is no reason to show nothing."""
     ledger(tmp_path)
     answered = of(store(GRAPH))
 
@@ -102,7 +102,7 @@ def test_a_page_is_there_without_labels(tmp_path: Path) -> None:
         (ClientGone("It went."), 500, None),
     ],
 )
-def test_a_query_that_fails_is_told_with_its_status(
+def test_a_query_that_fails_is_answered_with_its_status(
     tmp_path: Path, error: SparqlError, status: int, retry: str | None
 ) -> None:
     """A program reads the status, a person the reason."""
@@ -174,7 +174,7 @@ def test_the_queries_of_a_page_share_their_time() -> None:
 
 
 def asked(root: Path, limits: QueryLimits, at_once: int = 1, start: bool = True) -> bytes:
-    """What a thread is told that asks a question of a front over a store."""
+    """The answer to a thread that asks a question of a front over a store."""
 
     async def run() -> bytes:
         pool = Pool(root, limits, BASE)
@@ -192,13 +192,13 @@ def asked(root: Path, limits: QueryLimits, at_once: int = 1, start: bool = True)
 
 def test_a_thread_is_answered_by_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when the answer is long; one that is larger than a page can be is refused."""
-    shelf = SeedCatalog(tmp_path)
-    shelf.add(items(1000))
+    published = PublishedStore(tmp_path)
+    published.add(items(1000))
     limits = QueryLimits(workers=1)
-    assert asked(shelf.root, limits).count(b'"o":') == 3000
+    assert asked(published.root, limits).count(b'"o":') == 3000
     monkeypatch.setattr(questions, "LARGEST", 1 << 17)
     with pytest.raises(SparqlError, match="take it as data"):
-        asked(shelf.root, limits)
+        asked(published.root, limits)
 
 
 def test_only_so_many_threads_wait_for_the_store(tmp_path: Path) -> None:

@@ -13,22 +13,22 @@ import requests
 from sparql.cache.edition import Editions
 from sparql.cache.recent import BOUND, LARGEST, Recent, Reply
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.web.instance import Server, serve
 
 LOOKUP = "SELECT ?p ?o { <http://example.org/item/7> ?p ?o }"
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> SeedCatalog:
-    shelf = SeedCatalog(tmp_path / "store")
-    shelf.add(items(100))
-    return shelf
+def published(tmp_path: Path) -> PublishedStore:
+    published = PublishedStore(tmp_path / "store")
+    published.add(items(100))
+    return published
 
 
 @pytest.fixture
-def front(folder: Path, shelf: SeedCatalog) -> Iterator[Server]:
-    server = serve(folder, shelf.root, QueryLimits(workers=1, timeout_s=20, wait_s=240, cache_bytes=1 << 30))
+def front(folder: Path, published: PublishedStore) -> Iterator[Server]:
+    server = serve(folder, published.root, QueryLimits(workers=1, timeout_s=20, wait_s=240, cache_bytes=1 << 30))
     yield server
     server.stop()
 
@@ -38,7 +38,7 @@ def get(front: Server, query: str, method: str = "GET", **headers: str) -> reque
 
 
 def test_a_lookup_is_remembered_as_it_was(front: Server) -> None:
-    """Headers and body are those of the first answer; only `X-Cache` tells."""
+    """Headers and body are those of the first answer; only `X-Cache` says which it is."""
     first, again = get(front, LOOKUP), get(front, LOOKUP)
     assert (first.headers["X-Cache"], again.headers["X-Cache"]) == ("miss", "hit")
     assert first.content == again.content
@@ -66,11 +66,11 @@ def test_headers_in_pieces_are_not_taken_for_another(front: Server) -> None:
     assert get(front, LOOKUP, Accept="text/csv, */*;q=0.1").headers["Content-Type"].startswith("text/csv")
 
 
-def test_a_new_generation_is_answered_anew(front: Server, shelf: SeedCatalog) -> None:
+def test_a_new_generation_is_answered_anew(front: Server, published: PublishedStore) -> None:
     """The right answer always: a harvest that is done is seen by the next request."""
     count = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
     assert {get(front, count, Accept="text/csv").text for _ in range(3)} == {"n\r\n300\r\n"}
-    shelf.add(items(100, first=100))
+    published.add(items(100, first=100))
     assert {get(front, count, Accept="text/csv").text for _ in range(3)} == {"n\r\n600\r\n"}
 
 
@@ -81,13 +81,13 @@ def test_what_is_another_one_each_time_is_not_remembered(front: Server) -> None:
 
 
 def test_errors_are_not_remembered(front: Server) -> None:
-    """They may be of the moment."""
+    """An error may be of the moment, so that the next request is answered anew."""
     assert [get(front, "SELECT nonsense").status_code for _ in range(2)] == [400, 400]
     assert "X-Cache" not in get(front, "SELECT nonsense").headers
 
 
 def test_a_conditional_request_is_answered_with_304_and_a_head_without_a_body(front: Server) -> None:
-    """Also when the answer is at hand."""
+    """Conditions and HEAD hold for a remembered answer too."""
     first = get(front, LOOKUP)
     get(front, LOOKUP)
     assert get(front, LOOKUP, **{"If-None-Match": first.headers["ETag"]}).status_code == 304
@@ -95,9 +95,9 @@ def test_a_conditional_request_is_answered_with_304_and_a_head_without_a_body(fr
     assert (head.status_code, head.content) == (200, b"")
 
 
-def test_memory_is_bounded(shelf: SeedCatalog) -> None:
+def test_memory_is_bounded(published: PublishedStore) -> None:
     """However many queries come; the last ones stay, and what is large is not taken at all."""
-    editions = Editions(shelf.root)
+    editions = Editions(published.root)
     recent, edition = Recent(editions), editions.current()
     assert edition is not None
     body = b"x" * LARGEST
@@ -111,11 +111,11 @@ def test_memory_is_bounded(shelf: SeedCatalog) -> None:
     assert recent.find("", b"large", edition) is None
 
 
-def test_an_answer_of_data_that_are_gone_is_not_taken(shelf: SeedCatalog) -> None:
+def test_an_answer_of_data_that_are_gone_is_not_taken(published: PublishedStore) -> None:
     """A slow answer may come when the next generation is there already."""
-    editions = Editions(shelf.root)
+    editions = Editions(published.root)
     recent, before = Recent(editions), editions.current()
     assert before is not None
-    shelf.add(items(10, first=500))
+    published.add(items(10, first=500))
     recent.keep("", b"query", Reply([], b"old"), before)
     assert recent.find("", b"query", before) is None

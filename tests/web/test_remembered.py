@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.web.instance import Server, serve
 from tests.web.test_breaking import send, until
 
@@ -20,17 +20,17 @@ LIMITS = QueryLimits(workers=1, timeout_s=20, wait_s=240, cache_bytes=1 << 30)
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> SeedCatalog:
+def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedStore:
     """A graph of 200 items."""
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add(items(200))
-    return shelf
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add(items(200))
+    return published
 
 
 @pytest.fixture(scope="module")
-def front(folder: Path, shelf: SeedCatalog) -> Iterator[Server]:
+def front(folder: Path, published: PublishedStore) -> Iterator[Server]:
     """A server that remembers."""
-    server = serve(folder, shelf.root, LIMITS)
+    server = serve(folder, published.root, LIMITS)
     yield server
     server.stop()
 
@@ -49,7 +49,7 @@ def ask(front: Server, query: str, **headers: str) -> requests.Response:
 
 @pytest.mark.parametrize("query", [HEAVY, LONG])
 def test_the_second_answer_is_the_first(front: Server, query: str) -> None:
-    """To the byte, with the same headers; only one tells which it is."""
+    """The answers are equal to the byte, with the same headers; only `X-Cache` says which it is."""
     first, second = ask(front, query), ask(front, query)
     assert first.content == second.content
     assert [answer.headers["X-Cache"] for answer in (first, second)] == ["miss", "hit"]
@@ -81,10 +81,10 @@ def test_a_remembered_answer_needs_no_worker(front: Server) -> None:
 
 def test_a_front_that_is_killed_while_it_writes_leaves_nothing_that_is_served(folder: Path, tmp_path: Path) -> None:
     """The next one gives the whole answer, and takes the rest away."""
-    shelf = SeedCatalog(tmp_path)
-    shelf.add(items(100))
+    published = PublishedStore(tmp_path)
+    published.add(items(100))
     writing = tmp_path / "cache" / "writing"
-    server = serve(folder, shelf.root, LIMITS)
+    server = serve(folder, published.root, LIMITS)
     try:
         with send(server, STREAM) as connection:
             assert b"200 OK" in connection.recv(1000)
@@ -94,7 +94,7 @@ def test_a_front_that_is_killed_while_it_writes_leaves_nothing_that_is_served(fo
     finally:
         server.stop()
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["writing"]
-    server = serve(folder, shelf.root, LIMITS)
+    server = serve(folder, published.root, LIMITS)
     try:
         first, second = (requests.get(f"{server.url}/sparql", params={"query": STREAM}, timeout=240) for _ in range(2))
         assert len(first.json()["results"]["bindings"]) == 300 * 300

@@ -91,7 +91,7 @@ def test_the_well_known_address_leads_to_all_documents(instance: Harvested) -> N
 
 
 def test_the_list_of_resources_has_the_dataset_with_its_digest(instance: Harvested) -> None:
-    """It is version 3, as canonical N-Quads."""
+    """The resource of the dataset is its version 3, as canonical N-Quads."""
     root = document(instance, "/resourcesync/p/resourcelist.xml")
     head = md_of(root)
     assert datetime.fromisoformat(head["at"]) <= datetime.fromisoformat(head["completed"])

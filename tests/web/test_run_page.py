@@ -1,4 +1,4 @@
-"""The page of a run: its steps, what they did, how long they took, and that it is told while it goes on."""
+"""The page of a run: its steps, what they did, how long they took, and that it is shown while it goes on."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from sparql.reports import StepReport
 from sparql.web.runs import did, steps
 from tests.ledger.samples import NOW, later
 from tests.web.records import RUN
-from tests.web.told import Shape, Told, told
+from tests.web.reported import ReportedInstance, Shape, reported_instance
 
 
 @pytest.fixture
-def instance(tmp_path: Path) -> Told:
-    return told(tmp_path, "a", "b")
+def instance(tmp_path: Path) -> ReportedInstance:
+    return reported_instance(tmp_path, "a", "b")
 
 
-def begun(instance: Told) -> int:
+def begun(instance: ReportedInstance) -> int:
     """A run that is at its second step."""
     ledger = instance.ledger
     run = ledger.start_run("a", NOW, instance.announced("a"), "fetch")
@@ -34,8 +34,8 @@ def begun(instance: Told) -> int:
     return run
 
 
-def test_a_run_that_goes_on_is_told_with_the_step_that_it_is_at(instance: Told) -> None:
-    """What it did so far, live by script, by hand without."""
+def test_a_run_that_goes_on_is_shown_with_the_step_that_it_is_at(instance: ReportedInstance) -> None:
+    """The page shows what a run did so far: live with a script, on reloading without."""
     run = begun(instance)
     page = instance.page(f"/providers/a/runs/{run}")
     assert "5.0 MiB" in page.text
@@ -49,8 +49,8 @@ def test_a_run_that_goes_on_is_told_with_the_step_that_it_is_at(instance: Told) 
     assert (shape.inline, shape.unlabelled) == ([], 0)
 
 
-def test_a_run_that_ended_needs_no_script(instance: Told) -> None:
-    """It does not change any more; its outcome and findings are told."""
+def test_a_run_that_ended_needs_no_script(instance: ReportedInstance) -> None:
+    """A run that ended does not change any more; its outcome and findings are shown."""
     run = begun(instance)
     finding = Finding("wash", "It does not parse.", "http://d.example/a.nt", 3, 4, "<a>", fatal=True)
     instance.ledger.end_run(run, Outcome.FAILED, later(3), RunFacts(findings=(finding,)))
@@ -62,7 +62,7 @@ def test_a_run_that_ended_needs_no_script(instance: Told) -> None:
     assert "1 min 30 s" in text
 
 
-def test_a_run_that_was_killed_says_where(instance: Told) -> None:
+def test_a_run_that_was_killed_says_where(instance: ReportedInstance) -> None:
     """Not that a step took three days because nobody started the instance again."""
     run = begun(instance)
     instance.ledger.abandon(later(60))
@@ -71,7 +71,7 @@ def test_a_run_that_was_killed_says_where(instance: Told) -> None:
     assert "the harvester stopped during this run" in text
 
 
-def test_the_record_is_data_by_ending_and_by_accept(instance: Told) -> None:
+def test_the_record_is_data_by_ending_and_by_accept(instance: ReportedInstance) -> None:
     """Who polls gets 304 until something happened."""
     run = begun(instance)
     answer = instance.client.get(f"/providers/a/runs/{run}.json")
@@ -90,13 +90,13 @@ def test_the_record_is_data_by_ending_and_by_accept(instance: Told) -> None:
 
 
 @pytest.mark.parametrize("path", ["/providers/b/runs/{}", "/providers/b/runs/{}.json", "/providers/a/runs/99"])
-def test_a_run_of_another_provider_is_not_there(instance: Told, path: str) -> None:
-    """Nor is one that never was."""
+def test_a_run_of_another_provider_is_not_there(instance: ReportedInstance, path: str) -> None:
+    """A run has an address below its own provider only, and a run that never was has none."""
     assert instance.page(path.format(begun(instance))).status_code == 404
 
 
-def test_runs_lead_to_the_ones_before_and_after(instance: Told) -> None:
-    """Of the same provider."""
+def test_runs_lead_to_the_ones_before_and_after(instance: ReportedInstance) -> None:
+    """The runs before and after are those of the same provider."""
     ids = [instance.commit("a", n, 10 * n, 10) for n in (1, 2, 3)]
     instance.commit("b", 1, 5, 5)
     addresses = Shape(instance.page(f"/providers/a/runs/{ids[1]}").text).addresses
@@ -104,7 +104,7 @@ def test_runs_lead_to_the_ones_before_and_after(instance: Told) -> None:
     assert len([a for a in addresses if a.startswith("/providers/b")]) == 0
 
 
-def test_a_version_leads_to_its_run_however_long_ago(instance: Told, tmp_path: Path) -> None:
+def test_a_version_leads_to_its_run_however_long_ago(instance: ReportedInstance, tmp_path: Path) -> None:
     """A list of runs ends after a hundred; what made a version is asked for by name."""
     run = instance.commit("a", 1, 1, 1)
     change = Layout(tmp_path / "var").provider("a").change(1)
@@ -136,8 +136,8 @@ def test_bars_stand_where_the_steps_were() -> None:
     assert all(shape.offset + shape.width <= 1000 for shape in shown)
 
 
-def test_figures_are_told_in_words() -> None:
-    """One is not several; what is not there is not told."""
+def test_figures_are_shown_in_words() -> None:
+    """One is not several; a figure that is not there is not shown."""
     assert did({}) == []
     assert did({"dumps": 1, "bytes": 2048, "of_bytes": 4096}) == ["2.0 KiB of 4.0 KiB", "1 dump"]
     assert did({"files": 1, "triples": 1, "left_out": 2, "doing": "parsing"}) == [

@@ -20,7 +20,7 @@ def start(target: str, port: int) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_port_that_is_taken_is_told() -> None:
+def test_a_port_that_is_taken_is_reported() -> None:
     """Granian would share it with another instance of itself, and nobody would notice."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         done = start("tests.web.instance:application", other.getsockname()[1])
@@ -29,7 +29,7 @@ def test_a_port_that_is_taken_is_told() -> None:
 
 
 def test_an_application_that_fails_ends_the_server() -> None:
-    """Rather than leave one that answers nothing."""
+    """A server that answers nothing is worse than none."""
     done = start("tests.web.instance:application", free_port())
     assert done.returncode == 1
     assert "SPARQL_TEST_INSTANCE" in done.stderr

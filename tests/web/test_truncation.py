@@ -13,7 +13,7 @@ import requests
 from pyoxigraph import RdfFormat
 
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import SeedCatalog, items
+from tests.query.stores import PublishedStore, items
 from tests.web.instance import Server, serve
 
 ROWS = 20_000
@@ -33,10 +33,10 @@ STATEMENTS = ["ttl", "trig", "n3", "rdf", "jsonld"]
 @pytest.fixture(scope="module")
 def front(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with tight limits, and a cache that must not hold what it cuts."""
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add(items(1000))
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add(items(1000))
     limits = QueryLimits(workers=1, timeout_s=2, wait_s=120, max_rows=ROWS, max_bytes=BYTES, cache_bytes=1 << 30)
-    server = serve(folder, shelf.root, limits)
+    server = serve(folder, published.root, limits)
     yield server
     server.stop()
 
@@ -91,9 +91,9 @@ def test_a_graph_that_ends_in_a_comment_can_be_parsed(front: Server, form: str) 
 @pytest.mark.parametrize("form", LINES)
 def test_a_graph_that_is_read_is_cut_by_bytes_alone(folder: Path, tmp_path: Path, form: str) -> None:
     """However many triples it has."""
-    shelf = SeedCatalog(tmp_path)
-    shelf.add(items(4000))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, max_rows=10, max_bytes=200_000))
+    published = PublishedStore(tmp_path)
+    published.add(items(4000))
+    server = serve(folder, published.root, QueryLimits(workers=1, max_rows=10, max_bytes=200_000))
     try:
         url = f"{server.url}/graphs"
         text = requests.get(url, params={"graph": "http://example.org/graph/a", "format": form}, timeout=240).text
@@ -123,9 +123,9 @@ def test_a_graph_whose_readers_see_no_comment_is_broken_off(front: Server, form:
 @pytest.mark.parametrize("form", STATEMENTS)
 def test_a_graph_that_is_read_is_broken_off_too(folder: Path, tmp_path: Path, form: str) -> None:
     """It is the same writer, but not the same way to it."""
-    shelf = SeedCatalog(tmp_path)
-    shelf.add(items(4000))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, max_rows=10, max_bytes=200_000))
+    published = PublishedStore(tmp_path)
+    published.add(items(4000))
+    server = serve(folder, published.root, QueryLimits(workers=1, max_rows=10, max_bytes=200_000))
     try:
         parameters = {"graph": "http://example.org/graph/a", "format": form}
         with pytest.raises(requests.exceptions.ChunkedEncodingError):
@@ -150,9 +150,9 @@ def test_a_result_that_takes_too_long_says_so_and_is_broken_off(front: Server) -
 @pytest.mark.parametrize("form", ["csv", "json", "tsv"])
 def test_what_is_too_long_before_the_first_byte_has_a_status(folder: Path, tmp_path: Path, form: str) -> None:
     """Nothing is sent of it."""
-    shelf = SeedCatalog(tmp_path)
-    shelf.add(items(100))
-    server = serve(folder, shelf.root, QueryLimits(workers=1, max_rows=100))
+    published = PublishedStore(tmp_path)
+    published.add(items(100))
+    server = serve(folder, published.root, QueryLimits(workers=1, max_rows=100))
     try:
         assert get(server, "SELECT ?s { ?s ?p ?o }", form).status_code == 413
         assert get(server, "SELECT ?s { ?s ?p ?o } LIMIT 100", form).status_code == 200

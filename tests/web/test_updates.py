@@ -131,21 +131,21 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def test_an_update_is_seen_by_the_next_query(served: Served) -> None:
-    """The answer comes when the version is published, and says what it is."""
+    """The answer to an update comes when the version is published, and says what the version is."""
     before = served.count()
     answer = served.send(served.insert("<seen> <p> 1 , [ <q> 'ü' ]"))
     assert answer.status_code == 200, answer.text
     assert served.count() == before + 3
-    told = answer.json()
-    assert (told["provider"], told["graph"], told["outcome"]) == ("notes", served.graph, "committed")
-    assert (told["added"], told["removed"], told["triples"]) == (3, 0, before + 3)
+    updated = answer.json()
+    assert (updated["provider"], updated["graph"], updated["outcome"]) == ("notes", served.graph, "committed")
+    assert (updated["added"], updated["removed"], updated["triples"]) == (3, 0, before + 3)
     document = openapi.document(served.url, "Test")
     schema = {"$ref": "#/components/schemas/Updated", "components": document["components"]}
-    jsonschema.validate(told, schema)
-    assert set(told) == set(document["components"]["schemas"]["Updated"]["properties"])
+    jsonschema.validate(updated, schema)
+    assert set(updated) == set(document["components"]["schemas"]["Updated"]["properties"])
     assert answer.headers["Cache-Control"] == "no-store"
-    run = requests.get(f"{served.url}/providers/notes/runs/{told['run']}.json", timeout=WAIT_S).json()
-    assert (run["outcome"], run["version"]) == ("committed", told["version"])
+    run = requests.get(f"{served.url}/providers/notes/runs/{updated['run']}.json", timeout=WAIT_S).json()
+    assert (run["outcome"], run["version"]) == ("committed", updated["version"])
 
 
 def test_both_forms_of_post_are_taken(served: Served) -> None:
@@ -235,8 +235,8 @@ def test_an_update_that_may_not_be_is_refused(served: Served, text: str, status:
     before = served.count()
     answer = served.send(text)
     assert (answer.status_code, said in answer.text) == (status, True), answer.text[:500]
-    told = served.send(text, Accept="application/json").json()
-    assert (told["status"], said in told["message"], told["retriable"]) == (status, True, False)
+    error = served.send(text, Accept="application/json").json()
+    assert (error["status"], said in error["message"], error["retriable"]) == (status, True, False)
     assert served.count() == before
 
 
@@ -278,8 +278,8 @@ def test_the_command_writes_beside_the_instance_without_a_token(served: Served) 
     process = command(served.folder, "update", "-", "--json")
     said, _ = process.communicate(served.insert("<command> <p> 'ü'"), timeout=WAIT_S)
     assert process.returncode == 0, said
-    (told,) = json.loads(said)["results"]
-    assert (told["outcome"], told["added"]) == ("committed", 1)
+    (result,) = json.loads(said)["results"]
+    assert (result["outcome"], result["added"]) == ("committed", 1)
     (served.folder / "bad.ru").write_text("INSERT DATA { <a> <b> <c> }")
     process = command(served.folder, "update", str(served.folder / "bad.ru"))
     said, _ = process.communicate(timeout=WAIT_S)
@@ -288,12 +288,12 @@ def test_the_command_writes_beside_the_instance_without_a_token(served: Served) 
 
 
 def test_the_page_of_the_graph_says_who_writes_it(served: Served) -> None:
-    """In place of a link to a description."""
+    """The page says it in place of a link to a description."""
     served.send(served.insert("<page> <p> 1"))
     page = requests.get(f"{served.url}/providers/notes", headers={"Accept": "text/html"}, timeout=WAIT_S).text
     assert "SPARQL updates of the operator" in page and "Removals" not in page
-    told = requests.get(f"{served.url}/providers/notes.json", timeout=WAIT_S).json()
-    assert (told["source"], told["url"], told["next_check"], told["state"]) == ("updates", None, None, "idle")
+    record = requests.get(f"{served.url}/providers/notes.json", timeout=WAIT_S).json()
+    assert (record["source"], record["url"], record["next_check"], record["state"]) == ("updates", None, None, "idle")
     assert requests.get(f"{served.url}/providers/off.json", timeout=WAIT_S).json()["state"] == "disabled"
     listed = requests.get(f"{served.url}/providers/", headers={"Accept": "text/html"}, timeout=WAIT_S)
     assert listed.status_code == 200 and "notes" in listed.text

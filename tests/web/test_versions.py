@@ -19,7 +19,7 @@ from sparql.web.changes import LINES, SUBJECTS, ChangePage, Row, paired
 from sparql.web.sections import Section, added_part, grouped, named_first, rank, removed_part
 from sparql.web.terms import Value, value
 from sparql.worker.limits import QueryLimits
-from tests.query.stores import BASE, SeedCatalog, items
+from tests.query.stores import BASE, PublishedStore, items
 from tests.web.instance import Server, serve
 from tests.web.records import ENDED, RUN, file_records, provider, version
 from tests.web.test_pages import HTML
@@ -62,7 +62,7 @@ LINE = st.builds(line, st.integers(-150, 150), st.sampled_from([NAME, f"{BASE}x"
 def test_pages_hold_every_line_once_and_lead_back(
     tmp_path: Path, removed: set[bytes], added: set[bytes], size: int
 ) -> None:
-    """Whatever the chunks cut, nothing is lost or told twice, and the way back is the way there."""
+    """Whatever the chunks cut, nothing is lost or shown twice, and the way back is the way there."""
     path = filed(tmp_path, removed, added)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sections, "CHUNK", size)
@@ -148,7 +148,7 @@ def test_blank_nodes_come_after_what_has_a_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 100, 10_000])
-def test_what_stands_after_blank_nodes_is_told_once(size: int) -> None:
+def test_what_stands_after_blank_nodes_comes_once(size: int) -> None:
     """In chunks of lines that are blank nodes only, that hold some, and that name some as objects alone."""
     lines = [b"+<u:a> <p> <http://h.example/.well-known/genid/1> .\n"]
     lines += [b"+<u:b/.well-known/genid/%d> <p> <o> .\n" % n for n in range(10)]
@@ -194,15 +194,15 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         version(n, at=ENDED, added=2, removed=1, triples=9, coverage="partial", dataset=f"{BASE}dataset", run=n + 5)
         for n in (1, 2, 3)
     ]
-    told = {"providers": [provider("a"), provider("b")], "versions": {"a": known}, "runs": {"a": [RUN]}}
-    file_records(folder, told)
+    records = {"providers": [provider("a"), provider("b")], "versions": {"a": known}, "runs": {"a": [RUN]}}
+    file_records(folder, records)
     removed = {line(n, NAME, f'"old {n}"') for n in range(1, 60)} | {line(300, NAME, '"lost <i>"')}
     added = {line(n, NAME, f'"new {n}"') for n in range(1, 60)} | {line(0, NAME, f'"{LONG}"')}
     filed(folder, removed, added).rename(folder / "changes" / "a-2.nqud.gz")
     (folder / "changes" / "a-1.nqud.gz").write_bytes(gzip.compress(b"+" + line(0, NAME, '"x"'))[:-12])
-    shelf = SeedCatalog(tmp_path_factory.mktemp("store"))
-    shelf.add(items(3))
-    server = serve(folder, shelf.root, QueryLimits(workers=1))
+    published = PublishedStore(tmp_path_factory.mktemp("store"))
+    published.add(items(3))
+    server = serve(folder, published.root, QueryLimits(workers=1))
     yield server
     server.stop()
 
@@ -230,12 +230,12 @@ def test_a_page_shows_old_and_new_side_by_side(front: Server) -> None:
     assert "2\N{NARROW NO-BREAK SPACE}000 characters" in text
     for address in ("/changes/2.nqud", "/versions/2.nq", "/versions/1", "/versions/3", "/runs/7"):
         assert f"/providers/a{address}" in parsed.addresses
-    for told in ("partial", f"{BASE}dataset", "2026-03-01 10:00 UTC"):
-        assert told in text
+    for shown in ("partial", f"{BASE}dataset", "2026-03-01 10:00 UTC"):
+        assert shown in text
 
 
 def test_the_next_page_goes_on_and_leads_back(front: Server) -> None:
-    """By links that can be followed without a script."""
+    """Pages of changes lead on and back by links that can be followed without a script."""
     first = unmarked(read(front, "/providers/a/versions/2").text)
     (address,) = [a for a in Parsed(first).addresses if "?after=" in a]
     second = unmarked(read(front, address).text)
@@ -267,14 +267,14 @@ def test_a_version_is_data_for_programs(front: Server) -> None:
         (f"/providers/a/versions/2?after={'a' * 9000}", 400, "more than 8,000"),
     ],
 )
-def test_what_cannot_be_shown_is_told(front: Server, path: str, status: int, said: str) -> None:
-    """With the reason, and what there is."""
+def test_what_cannot_be_shown_is_answered_with_the_reason(front: Server, path: str, status: int, said: str) -> None:
+    """The page says why, and what there is."""
     answer = read(front, path)
     assert (answer.status_code, said in answer.text) == (status, True)
 
 
 def test_the_versions_of_a_provider_lead_to_their_pages(front: Server) -> None:
-    """Otherwise nobody finds them."""
+    """Nobody finds the pages of versions otherwise."""
     addresses = Parsed(read(front, "/providers/a").text).addresses
     assert {f"/providers/a/versions/{n}" for n in (1, 2, 3)} <= set(addresses)
 

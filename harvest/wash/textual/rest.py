@@ -63,14 +63,14 @@ class Rest:
             if stop is not None:
                 place = self._sought(piece, stop)
                 if place is not None:
-                    begin = self._tell_first(piece, place, stop)
+                    begin = self._report_first(piece, place, stop)
                     stop = None
             if stop is None:
                 self._read(piece, begin)
             if self._ended:
                 return
         if stop is not None and piece is not None:
-            self._tell_first(piece, piece.ends[-1], stop)
+            self._report_first(piece, piece.ends[-1], stop)
             if stop.line is None and stop.passed is None:
                 message = f"what follows an error without a place was not read: {stop.message}"
                 self._problems.add(Problem("cut-off", message, piece.line))
@@ -98,7 +98,7 @@ class Rest:
             place -= 2 if piece.text[max(0, place - 2) : place] == b"\r\n" else 1
         return max(start, place)
 
-    def _tell_first(self, piece: StatementBatch, place: int, stop: ParserStop) -> int:
+    def _report_first(self, piece: StatementBatch, place: int, stop: ParserStop) -> int:
         """Report what pyoxigraph stopped at; the statement behind."""
         index = piece.at(place)
         if index >= 0:

@@ -133,7 +133,7 @@ def kinds(reading: Examined) -> list[str]:
 
 @pytest.mark.parametrize(("format", "write"), WRITERS, ids=[format.name for format, _ in WRITERS])
 @pytest.mark.parametrize("encoding", NARROW)
-def test_the_content_type_tells_the_encoding(encoding: str, format: Format, write: Callable[[list[str]], str]) -> None:
+def test_the_content_type_names_the_encoding(encoding: str, format: Format, write: Callable[[list[str]], str]) -> None:
     """Each of the encodings that are met in the wild, where the server says which it is."""
     labels = texts(encoding)
     data = encoded(write(labels), labels, encoding)
@@ -146,7 +146,7 @@ def test_the_content_type_tells_the_encoding(encoding: str, format: Format, writ
 
 
 @pytest.mark.parametrize("encoding", NARROW)
-def test_an_xml_declaration_tells_the_encoding(encoding: str) -> None:
+def test_an_xml_declaration_names_the_encoding(encoding: str) -> None:
     """It comes with the document, so it goes before what a server says of all its files."""
     labels = texts(encoding)
     data = encoded(xml(labels, encoding), labels, encoding)
@@ -158,7 +158,7 @@ def test_an_xml_declaration_tells_the_encoding(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", sorted(set(NARROW) - UNGUESSED))
-def test_the_letters_tell_the_encoding(encoding: str) -> None:
+def test_the_letters_show_the_encoding(encoding: str) -> None:
     """A few hundred characters are enough for a guess; a relative that has the same characters is as good."""
     labels = texts(encoding)
     for format, write in WRITERS:
@@ -171,7 +171,7 @@ def test_the_letters_tell_the_encoding(encoding: str) -> None:
 
 @pytest.mark.parametrize("encoding", sorted(UNGUESSED))
 def test_some_encodings_have_to_be_declared(encoding: str) -> None:
-    """The guess is wrong for them, and is told as a guess."""
+    """The guess is wrong for these encodings, and is reported as a guess."""
     labels = texts(encoding)
     data = encoded(triples(labels), labels, encoding)
     reading = read(data)
@@ -182,7 +182,7 @@ def test_some_encodings_have_to_be_declared(encoding: str) -> None:
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["no mark", "byte order mark"])
 @pytest.mark.parametrize("encoding", WIDE)
 @pytest.mark.parametrize("language", ["fr", "ru", "ja", "ar"])
-def test_utf_16_and_utf_32_are_told_by_their_bytes(language: str, encoding: str, mark: str) -> None:
+def test_utf_16_and_utf_32_are_recognised_by_their_bytes(language: str, encoding: str, mark: str) -> None:
     """Whatever the server says, and whatever an XML declaration says that no longer is true."""
     labels = [*TEXTS[language], "𝄞 beyond the first plane"]
     writers: list[tuple[Format, Callable[[list[str]], str]]] = [*WRITERS]
@@ -211,7 +211,7 @@ def test_utf_8_is_utf_8_whatever_the_server_says(language: str, served: str | No
 
 
 def test_utf_8_and_ascii_have_no_problems() -> None:
-    """Nothing was recoded, so nothing is told."""
+    """Nothing was recoded, so nothing is reported."""
     for data in (b"", b"<a:a> <a:b> <a:c> .\n", '"Grüße"'.encode(), b'<?xml version="1.0" encoding="US-ASCII"?><a/>'):
         assert read(data, "text/plain; charset=utf-8").problems == ()
     assert read(b'<?xml version="1.0" encoding="windows-1251"?><a/>').content.encoding == "utf-8"
@@ -258,7 +258,7 @@ def test_a_label_means_what_it_means_in_practice(label: str, name: str | None) -
     assert codec(label) == name
 
 
-def test_an_unknown_charset_is_told_and_ignored() -> None:
+def test_an_unknown_charset_is_reported_and_ignored() -> None:
     """A typing error in a server's configuration must not cost the data."""
     data = turtle(list(TEXTS["ru"])).encode("koi8-r")
     reading = read(data, "text/turtle; charset=koi9")
@@ -268,7 +268,7 @@ def test_an_unknown_charset_is_told_and_ignored() -> None:
     assert not reading.damaged
 
 
-def test_utf_16_declared_in_a_document_of_bytes_is_told_and_ignored() -> None:
+def test_utf_16_declared_in_a_document_of_bytes_is_reported_and_ignored() -> None:
     """Programs copy the declaration and not the encoding; no parser could have read the declaration otherwise."""
     data = xml(list(TEXTS["fr"]), "UTF-16").encode()
     reading = read(data)
@@ -286,7 +286,7 @@ def test_a_declaration_that_does_not_decode_gives_way() -> None:
     assert read(data, "application/rdf+xml; charset=euc-jp").content.encoding == "euc_jp"
 
 
-def test_a_page_tells_its_encoding_in_a_meta_element() -> None:
+def test_a_page_names_its_encoding_in_a_meta_element() -> None:
     """Before a guess, and after the server. Source: HTML, section 13.2.3.2."""
     labels = texts("mac-roman")
     for meta in (
@@ -484,7 +484,7 @@ class _Damaged(io.BytesIO):
 
 
 def test_a_damaged_stream_counts_as_far_as_it_can_be_read() -> None:
-    """Whoever parses it meets the same damage, and tells it."""
+    """Whoever parses the stream meets the same damage, and reports it."""
 
     @contextmanager
     def opened() -> Iterator[BinaryIO]:

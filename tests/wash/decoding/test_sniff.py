@@ -47,9 +47,9 @@ EMPTY = [
     *("nt-syntax-file-01.nq", "nt-syntax-file-01.nt", "trig-syntax-file-01.trig", "turtle-syntax-file-01.ttl"),
     *("wf01-out.nq", "wf02-out.nq", "wf03-out.nq", "wf05-out.nq", "wf07-out.nq"),
 ]
-"""Files without a byte: nothing in them tells that they are RDF."""
+"""Files without a byte: nothing in them says that they are RDF."""
 PLAIN_XML = "test001.rdf"
-"""rdf-element-not-mandatory: `<Book><title>Dogs in Hats</title></Book>`, RDF/XML only for who is told so."""
+"""rdf-element-not-mandatory: `<Book><title>Dogs in Hats</title></Book>`, RDF/XML only to those who know that it is."""
 
 
 @cache
@@ -107,8 +107,8 @@ def _misread(path: Path, true: Format, media_type: str | None, url: str) -> str 
 
 def _wrong(media_type: str | None, named: bool) -> list[str]:
     """Every file of which the format is not guessed right, with or without its name."""
-    told = (_misread(path, true, media_type, BASE + path.name if named else PLAIN) for path, true in _files())
-    return sorted(each for each in told if each)
+    misread = (_misread(path, true, media_type, BASE + path.name if named else PLAIN) for path, true in _files())
+    return sorted(each for each in misread if each)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_broken_files_are_recognised_too() -> None:
     ],
 )
 @pytest.mark.parametrize("mark", [b"", BOM], ids=["", "byte order mark"])
-def test_content_alone_tells_the_format(head: bytes, format: Format, mark: bytes) -> None:
+def test_content_alone_shows_the_format(head: bytes, format: Format, mark: bytes) -> None:
     """Many servers declare nothing, or text/plain; a byte order mark changes nothing."""
     assert sniffed(mark + head, None, PLAIN) is format
     assert sniffed(mark + head, "text/plain; charset=utf-8", PLAIN + "?format=ttl") is format
@@ -215,7 +215,7 @@ def test_the_media_type_goes_before_the_extension() -> None:
 @pytest.mark.parametrize("format", [N_TRIPLES, N_QUADS], ids=lambda format: format.name)
 @pytest.mark.parametrize("slip", [b"<s> <http://example.org/p> 1 .\n", LINE[:-2] + b"\n", b"<a b> <c> <d> .\n"])
 def test_a_slip_in_a_line_format_does_not_make_it_turtle(format: Format, slip: bytes) -> None:
-    """It is to be told as an error with its line; a relative IRI must not be resolved in silence."""
+    """The slip is to be reported as an error with its line; a relative IRI must not be resolved in silence."""
     assert sniffed(LINE + slip + LINE, format.media_types[0], PLAIN) is format
 
 

@@ -51,7 +51,7 @@ def test_an_edit_of_the_only_root_of_its_kind_changes_the_edited_lines(memory: i
 
 
 @pytest.mark.parametrize("memory", [AT_ONCE, SMALL])
-def test_a_few_roots_of_a_kind_are_told_by_a_statement_of_their_own(memory: int) -> None:
+def test_a_few_roots_of_a_kind_are_told_apart_by_a_statement_of_their_own(memory: int) -> None:
     """An IRI before words, words before dates; an edit of anything else leaves the names of what is below."""
     home, other_home = ("<http://x/home>", "<http://x/1>"), ("<http://x/home>", "<http://x/2>")
     first, second = catalog("a", 50, home, TITLE), catalog("b", 50, other_home, TITLE)

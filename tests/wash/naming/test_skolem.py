@@ -48,7 +48,7 @@ def records(names: list[str]) -> list[Triple]:
 
 
 def test_a_blank_node_becomes_an_iri_below_its_graph() -> None:
-    """Readers tell Skolem IRIs by their path, and consumers may turn them back into blank nodes."""
+    """Readers recognise Skolem IRIs by their path, and consumers may turn them back into blank nodes."""
     lines = skolemized([f"{S} {P} _:a .\n", f'_:a {Q} "x"@en .\n'])
     name = IRI.findall(lines[0])[0]
     assert lines == [

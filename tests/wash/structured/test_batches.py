@@ -134,7 +134,7 @@ def test_an_error_has_its_place_and_what_came_before_is_kept(text: bytes, line: 
 
 
 def test_a_context_that_is_not_there_is_asked_for() -> None:
-    """And one that cannot be had is told."""
+    """A context that cannot be had is reported."""
     document = {"@context": CONTEXT, "@graph": [node(n) for n in range(9)]}
     text = replace(text_of(json.dumps(document).encode()), memory=STRICT * 4000)
     with pytest.raises(ContextWanted) as wanted:
@@ -155,7 +155,7 @@ def test_a_bad_member_costs_itself(context: Path, monkeypatch: pytest.MonkeyPatc
     assert found.problems.lost == 3
 
 
-def test_damage_of_the_file_is_told() -> None:
+def test_damage_of_the_file_is_reported() -> None:
     """What came before it is kept."""
     data = json.dumps([{"http://v.example/a": str(n)} for n in range(99)]).encode()
     found = outcome(jsonld.transcribe, replace(damaged(data[:1000]), memory=LITTLE, size=1000))
@@ -163,7 +163,7 @@ def test_damage_of_the_file_is_told() -> None:
     assert found.kinds["cut-off"] == 1
 
 
-def test_lines_are_told_from_one_long_line() -> None:
+def test_lines_are_told_apart_from_one_long_line() -> None:
     """A document without a line break is no JSON Lines, also with one at its end."""
     one = json.dumps({"@context": VOCABULARY, "@graph": [node(n) for n in range(9)]}).encode()
     assert len(read(one + b"\n\n", STRICT * 700).lines) == 18

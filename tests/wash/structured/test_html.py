@@ -63,7 +63,7 @@ def of_library(name: str) -> tuple[set[Quad], set[Quad]]:
 
 
 def test_a_description_in_rdfa_says_what_its_n_triples_say() -> None:
-    """But for line breaks in texts, and the language of the page, which plain literals take over from it."""
+    """The two differ in line breaks of texts, and in the page's language, which plain literals take over."""
     found, expected = of_library("void_description")
     assert len(found) == 115
     assert found == expected
@@ -91,7 +91,7 @@ def test_rdfa_and_scripts_are_read_together() -> None:
 
 
 def test_a_bad_script_does_not_stop_the_others() -> None:
-    """It is told with its place in the page; what is not JSON-LD is no script of ours."""
+    """The bad script is reported with its place in the page; what is not JSON-LD is no script of ours."""
     found = read(
         '<script type="application/ld+json">\n{"http://p/": oops}\n</script>\n'
         '<script type="application/ld+json">{"http://p/": nil}</script>\n'
@@ -158,7 +158,7 @@ def test_a_context_of_a_script_is_asked_for_before_anything_is_written(tmp_path:
     assert read(script, context=None).kinds == {"context": 1, "cut-off": 1}
 
 
-def test_a_page_without_data_is_told() -> None:
+def test_a_page_without_data_is_reported() -> None:
     """A login page or an error instead of a dump."""
     found = read("<h1>404</h1>", '<link rel="stylesheet" href="x.css">')
     assert (found.lines, found.kinds) == ((), {"no-rdf": 1})
@@ -252,7 +252,7 @@ def test_entities_that_explode_are_left_alone() -> None:
     assert sum(map(len, found.lines)) < 10_000
 
 
-def test_damage_of_the_file_is_told_and_costs_only_what_follows() -> None:
+def test_damage_of_the_file_is_reported_and_costs_only_what_follows() -> None:
     """A cut-off gzip: the message of the decompressor is the problem."""
     found = outcome(html.transcribe, damaged(b'<p about="http://a/" property="http://p/">x</p><p about="http'))
     assert found.lines == (b'<http://a/> <http://p/> "x" .\n',)
@@ -272,7 +272,7 @@ _TAGS = st.sampled_from(
 
 @given(st.lists(_TAGS, max_size=12).map("".join))
 def test_no_page_makes_an_error_escape(body: str) -> None:
-    """Whatever page it is, what comes out is canonical, and what is wrong is told."""
+    """Whatever page it is, what comes out is canonical, and what is wrong is reported."""
     problems = Problems()
     html.transcribe(text_of(body.encode()), _Nowhere(), problems)
     read(body)

@@ -115,7 +115,7 @@ def test_valid_documents_of_the_w3c_give_their_triples() -> None:
             continue
         if found.triples() != expected:
             otherwise.add(case.name)
-        elif case.name != "tli12":  # its base is no IRI, which is told
+        elif case.name != "tli12":  # its base is no IRI, which is reported
             assert not found.kinds, case.name
     assert count >= 350
     assert otherwise == OTHERWISE.keys()
@@ -188,7 +188,7 @@ def test_lines_share_the_work_on_their_context(tmp_path: Path) -> None:
 
 
 def test_nothing_of_a_document_is_known_without_its_context() -> None:
-    """The URL is told; no term is guessed."""
+    """The context's URL is reported; no term is guessed."""
     found = read({"@context": CONTEXT, "@id": "http://a/", "p": 1}, context=None)
     assert not found.lines
     assert found.kinds == {"context": 1, "cut-off": 1}
@@ -204,7 +204,7 @@ def test_a_context_that_is_none_is_a_problem(tmp_path: Path, content: bytes) -> 
 
 
 def test_contexts_that_include_each_other_end(tmp_path: Path) -> None:
-    """PyLD counts them; the loop is told."""
+    """PyLD counts the inclusions; the loop is reported."""
     found = read({"@context": "a", "p": 1}, a=filed(tmp_path, {"@context": "b"}), b=filed(tmp_path, {"@context": "a"}))
     assert found.kinds == {"context": 1, "cut-off": 1}
 
@@ -228,7 +228,7 @@ def test_no_connection_is_ever_opened(monkeypatch: pytest.MonkeyPatch) -> None:
             read({"@context": address, "p": 1})
 
 
-def test_messy_files_are_told_for_what_they_are() -> None:
+def test_messy_files_are_reported_for_what_they_are() -> None:
     """One needs a context; one is no JSON, from a place on."""
     folder = realdata() / "messy"
     bees = "SEMICeu__DCAT-AP__releases_3.0.0_html_examples_example-bee-population-dataset-series-combined.jsonld"
@@ -299,7 +299,7 @@ def test_nothing_is_written_when_a_later_line_wants_a_context() -> None:
 
 
 def test_documents_beyond_the_limit_are_streamed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines one by one, else piece by piece; what is beyond the memory that there is, is told."""
+    """Lines one by one, else piece by piece; what is beyond the memory that there is, is reported."""
     monkeypatch.setattr(several, "LINE_BYTES", 30)
 
     def little(document: object) -> Outcome:
@@ -317,7 +317,7 @@ def test_documents_beyond_the_limit_are_streamed(monkeypatch: pytest.MonkeyPatch
     assert (found.the("syntax").line, found.the("syntax").column) == (2, 5)
 
 
-def test_damage_of_the_file_is_told_and_costs_only_what_follows() -> None:
+def test_damage_of_the_file_is_reported_and_costs_only_what_follows() -> None:
     """A cut-off gzip: the message of the decompressor is the problem."""
     found = outcome(jsonld.transcribe, damaged(b'[{"@id":"http://a/","http://p/":"a"},'))
     assert len(found.lines) == 1
@@ -370,7 +370,7 @@ def _values() -> st.SearchStrategy[object]:
 
 @given(_values())
 def test_no_document_makes_another_error_escape(value: object) -> None:
-    """Whatever JSON it is, what comes out is canonical, and what is wrong is told."""
+    """Whatever JSON it is, what comes out is canonical, and what is wrong is reported."""
     try:
         read(json.dumps(value).encode())
     except ContextWanted as error:
@@ -384,7 +384,7 @@ def _pieces() -> Iterator[bytes]:
 
 
 def test_a_document_that_is_cut_gives_a_part_of_the_whole() -> None:
-    """Wherever it is cut, no statement is told that the whole document does not tell."""
+    """Wherever it is cut, no statement is given that the whole document does not make."""
     allowed = {b'<http://a/> <http://p/> "x" .\n', b"<http://a/> <http://p/> <http://b/> .\n"}
     allowed.add(b'<http://b/> <http://p/> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .\n')
     for piece in _pieces():

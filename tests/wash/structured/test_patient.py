@@ -81,7 +81,7 @@ def test_a_bad_object_gives_no_other_object(what: str) -> None:
         ("<e:T rdf:aboutEach='s'><e:z>1</e:z></e:T>", set()),
     ],
 )
-def test_what_is_wrong_with_a_node_is_told(node: str, kept: set[str]) -> None:
+def test_what_is_wrong_with_a_node_is_reported(node: str, kept: set[str]) -> None:
     """A node without a namespace is left out; an attribute or a text that means nothing costs nothing else."""
     found = outcome(rdfxml.transcribe, f"{START}{node}</rdf:RDF>".encode(), URL)
     assert said(found) == kept

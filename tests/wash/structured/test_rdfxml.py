@@ -177,7 +177,7 @@ def test_what_precedes_an_error_in_the_xml_is_kept() -> None:
     assert not found.problems.whole
 
 
-def test_damage_of_the_file_is_told_and_costs_only_what_follows() -> None:
+def test_damage_of_the_file_is_reported_and_costs_only_what_follows() -> None:
     """A cut-off gzip: the message of the decompressor is the problem."""
     found = outcome(rdfxml.transcribe, damaged(HEAD + b'<e:A rdf:about="http://e/a"><e:p>1</e:p>'))
     assert len(found.lines) == 2
@@ -204,7 +204,7 @@ def test_elements_far_within_each_other_end_the_document(depth: int) -> None:
 
 
 def test_external_entities_are_never_loaded(tmp_path: Path) -> None:
-    """Neither files nor addresses; the gap in the text is told."""
+    """Neither files nor addresses; the gap in the text is reported."""
     secret = tmp_path / "secret"
     secret.write_text("secret")
     entities = f"<!DOCTYPE rdf:RDF [<!ENTITY f SYSTEM \"{secret.as_uri()}\"><!ENTITY x 'y'>]>\n".encode()
@@ -249,7 +249,7 @@ def test_no_document_makes_an_error_escape_or_a_line_break(junk: bytes, place: i
 
 @given(st.integers(0, 400))
 def test_a_document_that_is_cut_gives_a_part_of_the_whole(length: int) -> None:
-    """Whatever was lost, no statement is told that the whole document does not tell."""
+    """Whatever was lost, no statement is given that the whole document does not make."""
     whole = HEAD + b"".join(
         b'<e:A rdf:about="http://e/%d"><e:p xml:lang="en">text</e:p><e:q rdf:resource="b"/></e:A>\n' % i
         for i in range(3)

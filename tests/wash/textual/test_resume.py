@@ -1,4 +1,4 @@
-"""Documents with errors in them: what is kept, and what is told of the rest."""
+"""Documents with errors in them: what is kept, and what is reported of the rest."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_bad_line_is_dropped_alone(what: str, newline: str, format: Format) ->
 
 
 def test_the_first_line_with_two_statements_keeps_the_first() -> None:
-    """pyoxigraph tells it before it sees the second, and it is no other triple for that."""
+    """pyoxigraph gives the first before it sees the second, and it is the same triple as on a line of its own."""
     found = resumed(f"{GOOD} {LATER}\n{LATER}\n", N_TRIPLES)
     assert found.triples == [GOOD, LATER]
     assert [(p.line, p.column) for p in found.problems] == [(1, len(GOOD) + 2)]
@@ -173,7 +173,7 @@ def test_half_a_term_at_the_end_is_no_term(end: str) -> None:
 
 
 def test_damage_ends_the_document() -> None:
-    """What came before is kept, and the reason told."""
+    """What came before the damage is kept, and its reason reported."""
 
     class Damaged(io.BytesIO):
         def read(self, size: int | None = -1, /) -> bytes:
@@ -238,8 +238,8 @@ def test_a_term_that_is_too_large_is_dropped(term: str, end: str) -> None:
 
 
 @pytest.mark.long
-def test_a_long_string_unclosed_in_a_large_document_is_told_at_its_end() -> None:
-    """Before that it is one that is too large."""
+def test_a_long_string_unclosed_in_a_large_document_is_reported_at_its_end() -> None:
+    """Where it begins, it is reported as too large."""
     found = resumed(f'{GOOD}\n<p:a> <p:b> """x .\n' + f"{LATER}\n" * 2_000_000)
     assert found.triples == [GOOD]
     assert [(p.kind, p.line) for p in found.problems] == [("too-large", 2), ("cut-off", 2_000_003)]

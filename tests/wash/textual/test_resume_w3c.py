@@ -1,4 +1,4 @@
-"""The W3C's negative tests of RDF 1.1 syntaxes: each is told, and none ends the reading."""
+"""The W3C's negative tests of RDF 1.1 syntaxes: each is reported, and none ends the reading."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_the_loss_of_a_statement_that_is_too_long_is_estimated_by_its_bytes() ->
 
 
 @pytest.mark.parametrize("where", [0, 7])
-def test_many_bad_objects_are_each_told(where: int) -> None:
+def test_many_bad_objects_are_each_reported(where: int) -> None:
     """The first hundred with their place, all of them counted."""
     objects = [f"q:o{n}" if n % 10 == where else f"p:o{n}" for n in range(5000)]
     found = resumed(f"{P}p:s p:b " + "\n, ".join(objects) + " .")

@@ -61,7 +61,7 @@ def test_every_kind_is_read_under_every_compression(tmp_path: Path, kind: str, p
 
 @every
 def test_every_kind_is_read_within_another_archive(tmp_path: Path, kind: str) -> None:
-    """An inner archive is told after its own files, before what follows it outside."""
+    """An inner archive is given after its own files, before what follows it outside."""
     inner = archive(kind, FILES)
     unpacked = Unpacked(tmp_path, archive("ustar", {"inner": inner, "after.nt": b"x"}))
     names = [item.names for item in unpacked.items]
@@ -130,7 +130,7 @@ def test_a_mixture_is_read_to_its_leaves(tmp_path: Path) -> None:
 
 
 def test_an_entry_may_be_opened_again_until_the_next(tmp_path: Path) -> None:
-    """The format is told first, then it is parsed, then the place of a fault is sought; a large one lies on disk."""
+    """The format is recognised, the entry parsed, the place of a fault sought; a large entry lies on disk."""
     large = random.Random(0).randbytes(3 << 20)
     data = zipped([("small", TEXT), ("large", large), ("packed", gzip.compress(TEXT))])
     expected = {"small": TEXT, "large": large, "packed": TEXT}
@@ -190,7 +190,7 @@ from harvest.wash.unpacking.unpack import unpack
 from harvest.wash.unpacking.volume import Volume
 print(ascii([item.names for item in unpack(Document(Path(sys.argv[1]), "u"), Volume(), Path("."))]))
 """
-    told = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-c", program, str(tmp_path / "dump")],
             env=dict(os.environ, LC_ALL=name, PYTHONPATH=str(ROOT)),
@@ -200,8 +200,8 @@ print(ascii([item.names for item in unpack(Document(Path(sys.argv[1]), "u"), Vol
         ).stdout
         for name in ("C", "C.UTF-8")
     ]
-    assert told[0] == told[1]
-    assert ascii("Größe/日本.nt") in told[0]
+    assert outputs[0] == outputs[1]
+    assert ascii("Größe/日本.nt") in outputs[0]
 
 
 def test_control_characters_in_names_are_shown_with_escapes(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_entries_of_the_same_name_are_all_given(tmp_path: Path) -> None:
     assert [item.names for item in Unpacked(tmp_path, out.getvalue()).items] == [("same.nt",), ("same.nt",), ()]
 
 
-def test_links_are_left_out_and_counted_and_folders_are_not_told(tmp_path: Path) -> None:
+def test_links_are_left_out_and_counted_and_folders_are_not_reported(tmp_path: Path) -> None:
     """A link leads to a file of the archive, which is read anyway, or out of it, where it must not lead."""
 
     def fill(writer: ArchiveWrite) -> None:
@@ -311,7 +311,7 @@ def test_an_encrypted_entry_is_named_and_the_others_are_given(tmp_path: Path) ->
     ]
 
 
-def test_many_encrypted_entries_are_not_told_one_by_one(tmp_path: Path) -> None:
+def test_many_encrypted_entries_are_not_reported_one_by_one(tmp_path: Path) -> None:
     """A page of findings is read; a hundred thousand are not."""
     files = {f"{n}.nt": b"x" for n in range(150)}
     archive_ = Unpacked(tmp_path, archive("zip", files, "encryption=zipcrypt", passphrase="x")).archives[()]

@@ -81,7 +81,7 @@ def test_an_archive_that_was_cut_off_gives_what_it_has(tmp_path: Path, kind: str
     assert [problem.kind for problem in broken.problems] == ["cut-off"]
     assert f"entry b.nt is damaged or cut off after {len(part):,} bytes" in broken.problems[0].message
     if kind != "iso9660":
-        # An image has its directory at its beginning, so that nothing is missing but what is told of the files.
+        # An image has its directory at its beginning, so that nothing is missing but what follows of the files.
         assert "cut-off" in [problem.kind for problem in problems]
 
 
@@ -106,7 +106,7 @@ def test_a_tar_may_end_with_any_number_of_blocks_of_zeros(tmp_path: Path, blocks
 
 
 @pytest.mark.parametrize("pack", [PACK["gzip"], PACK["xz"], PACK["zstd"]], ids=["gzip", "xz", "zstd"])
-def test_damage_behind_the_end_of_a_compressed_tar_is_told(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def test_damage_behind_the_end_of_a_compressed_tar_is_reported(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     """The checksum over all entries stands there."""
     packed = bytearray(pack(archive("ustar", FILES)))
     packed[-9 if pack is PACK["xz"] else -5] ^= 1
@@ -128,7 +128,7 @@ def test_a_damaged_entry_of_a_zip_leaves_the_others_whole(tmp_path: Path) -> Non
     assert "entry b.nt" in message
 
 
-def test_a_wrong_checksum_is_told_and_the_bytes_are_given(tmp_path: Path) -> None:
+def test_a_wrong_checksum_is_reported_and_the_bytes_are_given(tmp_path: Path) -> None:
     """Which of them are wrong is not known."""
     stored = zipped([("a.nt", TEXT)], 0).replace(b"example.org/7>", b"example.org/8>")
     unpacked = Unpacked(tmp_path, stored)
@@ -172,7 +172,7 @@ def test_no_change_of_bytes_makes_it_fail(tmp_path: Path, kind: str) -> None:
         assert all(kind in ("archive", "links", "cut-off", "too-large") for kind, _ in unpacked.problems)
 
 
-def test_rubbish_with_the_mark_of_an_archive_is_told(tmp_path: Path) -> None:
+def test_rubbish_with_the_mark_of_an_archive_is_reported(tmp_path: Path) -> None:
     """It is none, but no document either."""
     for head in (b"PK\x03\x04", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07\x00", b"MSCF\x00\x00\x00\x00", b"xar!\x00\x1c"):
         unpacked = Unpacked(tmp_path, head + random.Random(1).randbytes(5000))

@@ -1,4 +1,4 @@
-"""A disk that fails and a limit of ours are told as what they are, never as the provider's damage."""
+"""A disk that fails and a limit of ours are reported as what they are, never as the provider's damage."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Failing(io.RawIOBase):
 
 
 class Bad:
-    """A source of them."""
+    """A source of bytes of which a part in the middle cannot be read."""
 
     def __init__(self, data: bytes, trouble: Exception) -> None:
         self._data = data
@@ -78,7 +78,7 @@ class Bad:
         return self._data[:size]
 
 
-def told(kind: str) -> str:
+def named_by_magic(kind: str) -> str:
     """What `magic` calls a kind of archive."""
     return {"ustar": "tar", "newc": "cpio"}.get(kind, kind)
 
@@ -86,7 +86,7 @@ def told(kind: str) -> str:
 @every_disk
 @pytest.mark.parametrize("kind", PACK)
 def test_a_compressed_file_on_a_failing_disk_is_not_damaged(kind: str, trouble: OSError) -> None:
-    """Its bytes are all right; told as damage, the provider would get a finding, and the graph lose its rest."""
+    """The file's bytes are right; reported as damage, the provider would get a finding, and the graph lose its rest."""
     packed = PACK[kind](FILES["0.nt"])
     with Chain(Bad(packed, trouble), Where(URL), [kind]).open() as stream, pytest.raises(OSError) as caught:
         while stream.read(1 << 14):
@@ -111,7 +111,7 @@ def test_a_layer_hands_on_what_fails_below_it(trouble: OSError) -> None:
 def test_an_entry_hands_on_what_is_not_its_fault(read: Read, kind: str, trouble: Exception) -> None:
     """The disk and the limits are met in the middle of it, and pass through the C library or the standard one."""
     stream = Bad(archive(kind, FILES), trouble).reader()
-    with pytest.raises(type(trouble)) as caught, read(told(kind), stream) as reader:
+    with pytest.raises(type(trouble)) as caught, read(named_by_magic(kind), stream) as reader:
         for entry in reader:
             for _ in entry.blocks():
                 pass
@@ -122,7 +122,10 @@ def test_an_entry_hands_on_what_is_not_its_fault(read: Read, kind: str, trouble:
 def test_an_entry_whose_stream_is_damaged_is_damaged(read: Read, kind: str) -> None:
     """What a compression around the archive says is the provider's."""
     stream = Bad(archive(kind, FILES), WashError("the gzip around it is cut off", url=URL)).reader()
-    with pytest.raises((Damaged, WashError), match="the gzip around it is cut off"), read(told(kind), stream) as reader:
+    with (
+        pytest.raises((Damaged, WashError), match="the gzip around it is cut off"),
+        read(named_by_magic(kind), stream) as reader,
+    ):
         for entry in reader:
             for _ in entry.blocks():
                 pass

@@ -1,4 +1,4 @@
-"""What a file is packed with is told by its bytes, and a text is never taken for an archive."""
+"""What a file is packed with is recognised by its bytes, and a text is never taken for an archive."""
 
 from __future__ import annotations
 

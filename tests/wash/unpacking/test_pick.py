@@ -30,13 +30,13 @@ def filed(folder: Path, body: bytes) -> Path:
 
 
 def picked(path: Path, kinds: tuple[str, ...], *wanted: str, volume: Volume = UNLIMITED) -> dict[str, Picked]:
-    """What is told of the wanted entries, in the process that unpacking runs in; trouble is raised after it."""
-    told: list[Picked] = []
+    """The reports on the wanted entries, from the process that unpacks; its errors are raised here."""
+    reports: list[Picked] = []
     room = path.parent / "room"
     room.mkdir(exist_ok=True)
-    bounds = process.Bounds(30, URL, threading.Event(), told.append)
+    bounds = process.Bounds(30, URL, threading.Event(), reports.append)
     process.call(pick, bounds, WantedEntries(path, URL, kinds, wanted), volume, room)
-    return {item.name: item for item in told}
+    return {item.name: item for item in reports}
 
 
 @pytest.mark.parametrize("kind", ["zip", "7z", "ustar", "pax", "newc", "ar", "iso9660", "xar"])
@@ -47,8 +47,8 @@ def test_every_kind_of_archive_is_picked_from(tmp_path: Path, kind: str, packed:
     body = archive(kind, files)
     path = filed(tmp_path, gzip.compress(body) if packed else body)
     found = layers(path, URL, 8)
-    told = {"ustar": "tar", "pax": "tar", "newc": "cpio"}.get(kind, kind)
-    assert found == (("gzip", told) if packed else (told,))
+    named = {"ustar": "tar", "pax": "tar", "newc": "cpio"}.get(kind, kind)
+    assert found == (("gzip", named) if packed else (named,))
     listed = list(names(path, URL, Volume(), tmp_path))
     assert sorted(name.lower().strip("/") for name in listed) == ["a.nt", "c.nt"]
     for item in picked(path, found, *listed).values():
@@ -68,7 +68,7 @@ def test_what_is_no_archive_has_no_entries(tmp_path: Path) -> None:
 
 
 def test_only_what_is_wanted_is_unpacked(tmp_path: Path) -> None:
-    """Other entries cost nothing, an archive in it stays one, and what is not there is not told."""
+    """Other entries cost nothing, an archive in it stays one, and what is not there is not reported."""
     inner = archive("zip", FILES)
     path = filed(tmp_path, archive("zip", {"large": TEXT * 100, "inner.zip": inner}))
     found = picked(path, ("zip",), "inner.zip", "none", volume=Volume(max_bytes=len(inner)))
@@ -84,8 +84,8 @@ def test_of_several_entries_of_a_name_the_first_counts(tmp_path: Path) -> None:
     assert picked(filed(tmp_path, out.getvalue()), ("zip",), "a")["a"].digest == hashlib.sha256(b"1").hexdigest()
 
 
-def test_an_entry_with_a_password_is_told(tmp_path: Path) -> None:
-    """And others are had."""
+def test_an_entry_with_a_password_is_reported(tmp_path: Path) -> None:
+    """The reason of each says that it is encrypted."""
     body = archive("zip", FILES, "encryption=traditional", passphrase="secret")
     found = picked(filed(tmp_path, body), ("zip",), *FILES)
     assert [item.path for item in found.values()] == [None, None]
@@ -106,7 +106,7 @@ def test_limits_end_it(tmp_path: Path) -> None:
 
 
 def test_a_compressed_zip_that_was_cut_off_gives_what_it_has(tmp_path: Path) -> None:
-    """It has to be copied for its directory, and that is lost; the entries before it are not, and the rest is told."""
+    """A zip is copied for its directory, which is lost; the entries before it are not, and the rest is reported."""
     body = archive("zip", {"a.nt": TEXT, "b.nt": TEXT, "c.nt": TEXT}, "compression=store")
     packed = gzip.compress(body, compresslevel=0)
     path = filed(tmp_path, packed[: len(packed) * 5 // 6])
@@ -114,8 +114,8 @@ def test_a_compressed_zip_that_was_cut_off_gives_what_it_has(tmp_path: Path) -> 
     with pytest.raises(WashError, match="damaged or cut off, says gzip"):
         found.extend(names(path, URL, Volume(), tmp_path))
     assert found == ["a.nt", "b.nt", "c.nt"]
-    told = picked(path, ("gzip", "zip"), "a.nt", "b.nt")
-    assert {name: item.size for name, item in told.items()} == {"a.nt": len(TEXT), "b.nt": len(TEXT)}
+    items = picked(path, ("gzip", "zip"), "a.nt", "b.nt")
+    assert {name: item.size for name, item in items.items()} == {"a.nt": len(TEXT), "b.nt": len(TEXT)}
 
 
 def test_without_libarchive_zip_and_tar_are_picked_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

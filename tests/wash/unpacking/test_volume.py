@@ -144,7 +144,7 @@ def test_entries_of_all_archives_count_together(tmp_path: Path) -> None:
     assert sum(archive.entries for archive in unpacked.archives.values()) == 50
 
 
-def test_what_lies_too_deep_is_told_and_the_rest_is_given(tmp_path: Path) -> None:
+def test_what_lies_too_deep_is_reported_and_the_rest_is_given(tmp_path: Path) -> None:
     """An archive that holds itself would never end."""
     inner = zipped([("a.nt.gz", gzip.compress(TEXT)), ("b.nt", TEXT)])
     data = gzip.compress(archive("ustar", {"inner.zip": inner, "c.nt": TEXT}))
@@ -162,7 +162,7 @@ def test_what_lies_too_deep_is_told_and_the_rest_is_given(tmp_path: Path) -> Non
 
 
 def test_what_is_read_again_counts_once() -> None:
-    """A document is opened to tell its format, then to parse it."""
+    """A document is opened to recognise its format, then to parse it."""
     meter = Meter(Volume(max_bytes=100), 1000, URL)
     tally = Tally(meter)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Without libarchive, the standard library reads what it can, and the rest is told with the package to install."""
+"""Without libarchive, the standard library reads what it can, and the rest is reported with the package to install."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from harvest.wash.unpacking.unpack import unpack
 from harvest.wash.unpacking.volume import Volume
 
 assert not is_installed()
-told = []
+items = []
 for item in unpack(Document(Path(sys.argv[1]), "http://example.org/dump"), Volume(), Path(sys.argv[2])):
     content = None
     if isinstance(item, Leaf):
         with item.open() as stream:
             content = stream.read().decode("latin-1")
-    told.append([list(item.names), content, [[p.kind, p.message] for p in item.problems]])
-print(json.dumps(told))
+    items.append([list(item.names), content, [[p.kind, p.message] for p in item.problems]])
+print(json.dumps(items))
 """
 
 
@@ -65,7 +65,7 @@ def test_zip_and_tar_in_one_another_and_compressed_are_read(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("kind", sorted(WRITERS.keys() - {"zip", "ustar", "pax", "gnutar", "v7tar"}))
-def test_other_kinds_are_told_with_the_package_to_install(tmp_path: Path, kind: str) -> None:
+def test_other_kinds_are_reported_with_the_package_to_install(tmp_path: Path, kind: str) -> None:
     """The operator can do something about it, the provider need not."""
     ((names, content, [[problem, message]]),) = unpacked(tmp_path, archive(kind, {"a.nt": TEXT}))
     assert (names, content, problem) == ((), None, "archive")
@@ -73,7 +73,7 @@ def test_other_kinds_are_told_with_the_package_to_install(tmp_path: Path, kind: 
     assert "install it (Debian: libarchive13)" in message
 
 
-def test_lz4_is_told_with_the_package_to_install(tmp_path: Path) -> None:
+def test_lz4_is_reported_with_the_package_to_install(tmp_path: Path) -> None:
     """The standard library has no lz4."""
     ((names, content, [[problem, message]]),) = unpacked(tmp_path, PACK["lz4"](TEXT))
     assert (names, content, problem) == ((), None, "archive")
@@ -92,8 +92,8 @@ def test_an_entry_of_another_kind_leaves_the_others_readable(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("kind", ["ustar", "zip"])
-def test_damage_is_told_and_what_was_read_is_kept(tmp_path: Path, kind: str) -> None:
-    """As with the library."""
+def test_damage_is_reported_and_what_was_read_is_kept(tmp_path: Path, kind: str) -> None:
+    """The standard library reports it as libarchive does."""
     data = archive(kind, {"a.nt": TEXT, "b.nt": TEXT}, "compression=store" if kind == "zip" else "")
     place = data.rfind(TEXT[:100]) + 100
     if kind == "zip":
@@ -105,8 +105,8 @@ def test_damage_is_told_and_what_was_read_is_kept(tmp_path: Path, kind: str) -> 
     assert items[1][2][0][0] == "cut-off"
 
 
-def test_a_compressed_tar_that_was_cut_off_is_told(tmp_path: Path) -> None:
-    """As with the library."""
+def test_a_compressed_tar_that_was_cut_off_is_reported(tmp_path: Path) -> None:
+    """The standard library reports it as libarchive does."""
     packed = PACK["gzip"](archive("ustar", {"a.nt": TEXT, "b.nt": TEXT}))
     items = unpacked(tmp_path, packed[: len(packed) * 3 // 4])
     assert items[0] == (("a.nt",), TEXT.decode(), [])
@@ -119,14 +119,14 @@ def test_a_compressed_tar_that_was_cut_off_is_told(tmp_path: Path) -> None:
 
 
 def test_encrypted_entries_are_named(tmp_path: Path) -> None:
-    """As with the library."""
+    """The standard library reports it as libarchive does."""
     data = archive("zip", {"secret.nt": TEXT}, "encryption=zipcrypt", passphrase="x")
     ((_, _, [[problem, message]]),) = unpacked(tmp_path, data)
     assert problem == "archive"
     assert "entry secret.nt is encrypted" in message
 
 
-def test_what_is_no_zip_after_all_is_told(tmp_path: Path) -> None:
+def test_what_is_no_zip_after_all_is_reported(tmp_path: Path) -> None:
     """A download that broke off has no directory at its end."""
     data = zipped([("a.nt", TEXT)])
     ((_, _, [[problem, message]]),) = unpacked(tmp_path, data[: len(data) // 2])

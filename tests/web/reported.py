@@ -25,13 +25,13 @@ BASE = "http://h.example"
 
 
 @dataclass
-class Told:
+class ReportedInstance:
     """
-    An instance that only tells.
+    An instance that runs nothing: it reports what the test writes into its ledger.
 
     Attributes:
-        ledger: To be written by the test.
-        client: Asks its pages.
+        ledger: Of the instance; the test writes it.
+        client: Asks the pages of the instance.
     """
 
     ledger: Ledger
@@ -66,7 +66,7 @@ class Told:
         return run
 
 
-def told(folder: Path, *names: str) -> Told:
+def reported_instance(folder: Path, *names: str) -> ReportedInstance:
     """An instance whose registry has these providers, and whose ledger has seen them."""
     settings = Settings(
         base_url=BASE,
@@ -82,7 +82,7 @@ def told(folder: Path, *names: str) -> Told:
         ledger.enrol(name, settings.graph(name))
     ledger.set_meta(SCHEDULE, Schedule(NOW, 60).dump())
     context = Context(InstanceCatalog(settings), Site(BASE), QueryLimits(), lambda: 1)
-    return Told(ledger, create_pages(context).test_client())
+    return ReportedInstance(ledger, create_pages(context).test_client())
 
 
 class Shape(HTMLParser):
