@@ -50,7 +50,7 @@ class ObjectServer:
     def ask(self, method: str, path: str, data: bytes | None = None) -> bytes:
         kind = {"Content-Type": "application/octet-stream"}
         request = urllib.request.Request(f"{self.address}{path}", data, kind, method=method)
-        with urllib.request.urlopen(request, timeout=60) as response:
+        with urllib.request.urlopen(request, timeout=240) as response:
             return bytes(response.read())
 
     def listed(self) -> list[str]:

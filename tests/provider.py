@@ -86,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: ProviderServer
 
     def do_GET(self) -> None:
-        self.server.gate.wait(30)
+        self.server.gate.wait(300)
         if self.path in self.server.gates:
             self.server.gates[self.path].wait(300)
         page = self.server.pages.get(self.path, Page(b"not here", "text/plain", 404))

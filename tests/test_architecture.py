@@ -51,7 +51,7 @@ def _lint(folder: Path) -> tuple[int, str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=240,
     )
     return done.returncode, done.stdout + done.stderr
 

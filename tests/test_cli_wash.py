@@ -19,7 +19,7 @@ BAD = b"<http://x/c> <not an IRI> <http://x/d> .\n"
 
 def wash(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-c", "from harvest.cli.main import main; main()", "wash", *words]
-    return subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=60)
+    return subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=240)
 
 
 def test_a_good_file_comes_out_canonical(tmp_path: Path) -> None:

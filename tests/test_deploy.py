@@ -293,7 +293,7 @@ def test_a_unit_is_hardened_and_names_what_there_is(path: Path, tmp_path: Path) 
     copied = tmp_path / path.name.replace("@", "@1")
     copied.write_text(path.read_text("utf-8").replace(unit.program, sys.executable))
     command: list[str | Path] = [analyze, "verify", "--man=no", copied]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert [line for line in done.stderr.splitlines() if path.stem in line] == []
 
 

@@ -263,13 +263,13 @@ def test_a_replica_takes_no_orders_and_no_updates(origin: Publisher, node: Calla
             f"{replica.url}/sparql",
             data={"update": "INSERT DATA { GRAPH <http://g> { <http://a> <http://b> 1 } }"},
             headers={"Authorization": f"Bearer {TOKEN}"},
-            timeout=60,
+            timeout=240,
         )
         assert answer.status_code == 403 and f"{origin.node.url}/sparql" in answer.text
-        known = requests.get(f"{replica.url}/follow.json", timeout=60).json()
+        known = requests.get(f"{replica.url}/follow.json", timeout=240).json()
         assert known["origin"] == origin.node.url
         assert known["graph_base"] == origin.node.instance.settings.graph_base
-        assert requests.get(f"{replica.url}/providers/p.json", timeout=60).json()["state"] == "idle"
+        assert requests.get(f"{replica.url}/providers/p.json", timeout=240).json()["state"] == "idle"
 
 
 def test_a_directory_that_was_something_else_is_refused(origin: Publisher, node: Callable[[], Node]) -> None:

@@ -206,7 +206,7 @@ def test_the_steps_of_the_image_give_a_working_command(source: Path, tmp_path: P
     done = _make(source, "install", f"PREFIX={prefix}")
     assert done.returncode == 0, done.stdout + done.stderr
     shown = subprocess.run(
-        [prefix / "bin" / "harvest", "--help"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+        [prefix / "bin" / "harvest", "--help"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240
     )
     assert shown.returncode == 0, shown.stderr
     for command in ("serve", "run", "check", "status", "demo"):

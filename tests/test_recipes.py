@@ -38,7 +38,7 @@ def run(code: str, folder: Path, *interpreter: str) -> subprocess.CompletedProce
     """Run lines in a folder, without anything of ours in the environment."""
     environ = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
     return subprocess.run(
-        [*interpreter, code], cwd=folder, env=environ, capture_output=True, text=True, timeout=60, check=False
+        [*interpreter, code], cwd=folder, env=environ, capture_output=True, text=True, timeout=240, check=False
     )
 
 

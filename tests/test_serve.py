@@ -41,7 +41,7 @@ class Served:
 
     def get(self, path: str, accept: str = "application/json") -> bytes:
         request = urllib.request.Request(self.url + path, headers={"Accept": accept})
-        with urllib.request.urlopen(request, timeout=60) as response:
+        with urllib.request.urlopen(request, timeout=240) as response:
             body: bytes = response.read()
             return body
 

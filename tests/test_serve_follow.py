@@ -50,7 +50,7 @@ class Running:
         process = self.served.process
         below = descendants(process.pid)
         process.send_signal(number)
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
         gone = Served(self._folder, self._port, process)
         gone.until(lambda: not any(is_running(pid) for pid in below), "the processes of the instance are gone")
         return process.returncode

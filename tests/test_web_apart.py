@@ -137,7 +137,7 @@ def test_a_front_writes_nothing_but_its_own_folder(split: Split, provider: Provi
             {"Content-Type": "application/sparql-update", "Authorization": f"Bearer {TOKEN}"},
         )
         with pytest.raises(urllib.error.HTTPError) as caught:
-            urllib.request.urlopen(refused, timeout=60)
+            urllib.request.urlopen(refused, timeout=240)
         with caught.value as answer:
             assert (answer.code, b"only reads" in answer.read()) == (403, True)
         assert contents(split.folder / "var") | contents(split.folder / "exports") == before

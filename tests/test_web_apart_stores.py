@@ -23,7 +23,7 @@ def updated(url: str) -> tuple[int, str]:
     headers = {"Content-Type": "application/sparql-update", "Authorization": f"Bearer {TOKEN}"}
     request = urllib.request.Request(f"{url}/sparql", b"CLEAR GRAPH <http://h.example/graph/p>", headers)
     with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(request, timeout=60)
+        urllib.request.urlopen(request, timeout=240)
     with caught.value as answer:
         return answer.code, answer.read().decode()
 

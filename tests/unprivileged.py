@@ -33,7 +33,7 @@ def python(script: str, *arguments: str | Path) -> str:
     """What a script prints, run in an interpreter that may not write where permissions forbid it."""
     command = [*unprivileged(), sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

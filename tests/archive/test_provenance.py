@@ -164,8 +164,8 @@ def test_a_note_may_not_look_like_a_log_or_a_download(term: str) -> None:
 def test_a_thousand_downloads_are_written_at_once() -> None:
     """A seed list downloads that many in a tick."""
     many = tuple(replace(GIVEN, activity=new_activity(), url=f"http://x/{n}") for n in range(1000))
-    began = time.monotonic()
+    began = time.process_time()
     data = b"".join(log_lines(replace(CRAWL, downloads=many), "https://h.example"))
-    assert time.monotonic() - began < 30
+    assert time.process_time() - began < 30
     assert data.count(b"pav/hasVersion") == 1000
     assert hashlib.sha256(data).hexdigest()

@@ -123,6 +123,6 @@ def found(base: str) -> dict[str, str]:
 
 
 def _read(base: str, path: str) -> Any:
-    answer = requests.get(base + path, headers={"Accept": "application/json"}, timeout=60)
+    answer = requests.get(base + path, headers={"Accept": "application/json"}, timeout=240)
     answer.raise_for_status()
     return answer.json()

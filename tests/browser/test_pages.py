@@ -86,7 +86,7 @@ def test_every_page_of_the_front_is_visited(instance: str) -> None:
         )
         examples = places.EXAMPLES | places.OF_RULES.get(rule.rule, {})
         path = re.sub(r"<(?:[^:<>]+:)?(\w+)>", lambda part, of=examples: of[part[1]], rule.rule).format(**values)
-        answer = requests.get(instance + path, headers=HTML, timeout=60, stream=True, allow_redirects=False)
+        answer = requests.get(instance + path, headers=HTML, timeout=240, stream=True, allow_redirects=False)
         with answer:
             assert answer.status_code < 400, f"{path} answered {answer.status_code}"
             page = answer.status_code == 200 and answer.headers.get("Content-Type", "").startswith("text/html")
@@ -129,13 +129,13 @@ def test_dark_and_light_look_different(open_page: Open) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_every_link_of_a_page_leads_somewhere(instance: str, addresses: dict[str, str], name: str) -> None:
     """What the pages name within the instance is there, and every page that it leads to keeps the policy."""
-    start = requests.get(instance + addresses[name], headers=HTML, timeout=60)
+    start = requests.get(instance + addresses[name], headers=HTML, timeout=240)
     assert protected(start) == []
     links = re.findall(r"\s(?:href|src)=\"([^\"]*)\"", start.text)
     ours = {urldefrag(urljoin(start.url, unescape(link))).url for link in links} - {start.url, *CHECKED}
     broken = []
     for url in sorted(url for url in ours if url.startswith(instance)):
-        with requests.get(url, headers=HTML, timeout=60, stream=True) as answer:
+        with requests.get(url, headers=HTML, timeout=240, stream=True) as answer:
             CHECKED.add(url)
             if answer.status_code >= 400 or protected(answer):
                 broken.append((url, answer.status_code, protected(answer)))

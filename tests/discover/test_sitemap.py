@@ -150,13 +150,13 @@ BOMB = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "x" * 100}">' for 
 )
 def test_hostile_sitemaps_end_soon(body: str, reason: str | None) -> None:
     """Without network, without files, and without much memory or time."""
-    began = time.perf_counter()
+    began = time.process_time()
     if reason is None:
         assert found(body) == []
     else:
         with pytest.raises(DescriptionError, match=reason):
             found(body)
-    assert time.perf_counter() - began < 30
+    assert time.process_time() - began < 30
 
 
 @pytest.mark.long

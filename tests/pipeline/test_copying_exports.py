@@ -52,7 +52,7 @@ def answered(instance: TemporaryInstance, file: str = "p.nq.gz") -> tuple[str, b
         return "", answer.data
     assert (answer.status_code, answer.headers["Cache-Control"], answer.data) == (307, "no-store", b"")
     address = answer.headers["Location"]
-    return address, urllib.request.urlopen(address, timeout=60).read()
+    return address, urllib.request.urlopen(address, timeout=240).read()
 
 
 def harvested(instance: TemporaryInstance, provider: ProviderServer, day: int, *lines: str) -> bytes:
@@ -73,7 +73,7 @@ def test_readers_are_led_to_signed_copies(
     address, data = answered(instance)
     assert "Signature=" in address and address.startswith(bucket.address) and data == here
     part = urllib.request.Request(address, headers={"Range": "bytes=2-5"})
-    assert urllib.request.urlopen(part, timeout=60).read() == here[2:6]
+    assert urllib.request.urlopen(part, timeout=240).read() == here[2:6]
     client = front(instance)
     head = client.head("/exports/p.nq.gz")
     assert (head.status_code, head.content_length) == (200, len(here))

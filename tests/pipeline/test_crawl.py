@@ -451,9 +451,9 @@ def test_recording_is_quick(instance: TemporaryInstance) -> None:
     now = instance.clock.now
     for n in range(1000):
         crawl.ledger.downloads.add(Download(new_activity(), f"http://x/{n}", now, now, None, 404, "not there"))
-    began = time.monotonic()
+    began = time.process_time()
     assert len(crawl.seal()) == 1
-    assert time.monotonic() - began < 30
+    assert time.process_time() - began < 30
 
 
 def test_exchanges_are_written_to_warc_files(

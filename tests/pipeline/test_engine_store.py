@@ -111,7 +111,7 @@ def readers_see(engine: EngineServer) -> set[str]:
         urlencode({"query": query}).encode(),
         {"Accept": "application/sparql-results+json"},
     )
-    with urllib.request.urlopen(asked, timeout=60) as answer:
+    with urllib.request.urlopen(asked, timeout=240) as answer:
         rows = json.load(answer)["results"]["bindings"]
     return {f'<{row["s"]["value"]}> <{row["p"]["value"]}> "{row["o"]["value"]}"' for row in rows}
 

@@ -46,7 +46,7 @@ def harvest_within(instance: TemporaryInstance, file_bytes: int) -> subprocess.C
         preexec_fn=limit,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
 

@@ -111,9 +111,9 @@ def test_a_large_dump_costs_little(tmp_path: Path) -> None:
     """Handlers are given every dump; one that does not speak of VoID is not parsed."""
     body = b"<http://x/a> <http://x/b> <http://x/c> .\n" * 1_000_000
     large = filed(tmp_path, "a.nt", body, "application/n-triples")
-    began = time.perf_counter()
+    began = time.process_time()
     assert [*void(large), *sitemap(large), *archive(large)] == []
-    assert time.perf_counter() - began < 30
+    assert time.process_time() - began < 30
 
 
 def test_sitemaps_may_be_compressed_and_archives_are_none(tmp_path: Path) -> None:

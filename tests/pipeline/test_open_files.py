@@ -40,7 +40,7 @@ def harvest(folder: Path, command: str, soft: int, hard: int) -> subprocess.Comp
         preexec_fn=limit,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
 

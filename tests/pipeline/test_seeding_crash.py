@@ -60,7 +60,7 @@ def test_a_killed_process_loses_nothing(
     script = tmp_path / "victim.py"
     script.write_text(VICTIM)
     command = [sys.executable, str(script), str(instance.folder), url, step]
-    done = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, check=False, timeout=60)
+    done = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, check=False, timeout=240)
     assert done.returncode == -signal.SIGKILL
     seeding, ledger = instance.harvester.seeding, instance.harvester.instance.ledger
     assert seeding.due() == []

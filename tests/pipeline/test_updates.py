@@ -431,7 +431,7 @@ def test_an_update_killed_at_a_step_is_whole_or_not_there(notes: TemporaryInstan
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr

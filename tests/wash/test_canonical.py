@@ -266,7 +266,7 @@ def test_a_full_disk_is_trouble_of_storage(tmp_path: Path, what: str, count: int
     room = tmp_path / "room"
     room.mkdir()
     with pytest.raises(StorageError) as caught:
-        process.call(wash_on_a_small_disk, process.Bounds(60, source.url), [source], room / "snapshot.nq", limit_bytes)
+        process.call(wash_on_a_small_disk, process.Bounds(240, source.url), [source], room / "snapshot.nq", limit_bytes)
     assert caught.value.retriable
     assert list(room.iterdir()) == []
 

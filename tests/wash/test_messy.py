@@ -162,7 +162,7 @@ def test_the_command_prints_no_traceback(tmp_path: Path) -> None:
     name = f"messy/{_DCAT}2.1.0_dcat-ap_2.1.0.rdf"
     command = Path(sys.executable).with_name("harvest")
     words = ["wash", realdata() / name, "-o", tmp_path / "out.nq"]
-    ran = subprocess.run([command, *words], capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run([command, *words], capture_output=True, text=True, timeout=240, check=False)
     assert ran.returncode == 1
     assert "mismatched tag" in ran.stderr
     assert "Traceback" not in ran.stderr

@@ -118,12 +118,12 @@ def explode(limit_bytes: int) -> None:
 
 def test_a_function_gives_its_value() -> None:
     """Arguments go in by place and by name."""
-    assert call(add, Bounds(10, URL), 1, b=2) == 3
+    assert call(add, Bounds(240, URL), 1, b=2) == 3
 
 
 def test_it_runs_in_another_process_that_leads_its_group() -> None:
     """What the function starts can be ended with it, and Ctrl-C on a terminal does not reach it."""
-    pid, group = call(pid_and_group, Bounds(10, URL))
+    pid, group = call(pid_and_group, Bounds(240, URL))
     assert pid == group != os.getpid()
     assert until(lambda: not is_running(pid))
 
@@ -140,7 +140,7 @@ def test_it_runs_in_another_process_that_leads_its_group() -> None:
 def test_an_error_comes_back_with_all_its_values(error: HarvestError) -> None:
     """The finding on the provider's page needs line, column and excerpt."""
     with pytest.raises(type(error)) as caught:
-        call(fail, Bounds(10, URL), error)
+        call(fail, Bounds(240, URL), error)
     assert type(caught.value) is type(error)
     assert vars(caught.value) == vars(error)
     assert str(caught.value) == str(error)
@@ -149,14 +149,14 @@ def test_an_error_comes_back_with_all_its_values(error: HarvestError) -> None:
 def test_an_error_of_the_system_is_trouble_of_storage() -> None:
     """The function reads and writes files; what the system says of them is not the provider's fault."""
     with pytest.raises(StorageError, match="No space left on device") as caught:
-        call(fail, Bounds(10, URL), OSError(28, "No space left on device", "/var/x"))
+        call(fail, Bounds(240, URL), OSError(28, "No space left on device", "/var/x"))
     assert caught.value.url == "/var/x"
 
 
 def test_a_fault_of_ours_is_an_error_too() -> None:
     """Nothing but errors of the tree comes out, so one provider never stops another."""
     with pytest.raises(WashError, match="exit status 1") as caught:
-        call(fail, Bounds(10, URL), ZeroDivisionError("of ours"))
+        call(fail, Bounds(240, URL), ZeroDivisionError("of ours"))
     assert caught.value.url == URL
 
 
@@ -186,7 +186,7 @@ def test_a_crash_is_an_error_and_ends_what_was_started(
     """A fault of the parser, or the kernel for want of memory."""
     pids = tmp_path / "pids"
     with pytest.raises(WashError, match=rf"exit status {int(status)}\)") as caught:
-        call(work, Bounds(20, URL), pids)
+        call(work, Bounds(240, URL), pids)
     assert type(caught.value) is WashCrash
     assert caught.value.url == URL
     assert gone(pids)
@@ -201,14 +201,14 @@ def test_it_ends_with_the_process_that_asked(tmp_path: Path) -> None:
         from tests.wash.test_process import loop_with_a_child
 
         if __name__ == "__main__":
-            call(loop_with_a_child, Bounds(60, "http://example.org/"), Path({str(pids)!r}))
+            call(loop_with_a_child, Bounds(240, "http://example.org/"), Path({str(pids)!r}))
     """
     (tmp_path / "asks.py").write_text(textwrap.dedent(script))
     harvester = subprocess.Popen(
         [sys.executable, tmp_path / "asks.py"], env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True
     )
     try:
-        assert until(pids.exists, 30)
+        assert until(pids.exists, 240)
     finally:
         harvester.kill()
         harvester.wait()
@@ -217,20 +217,20 @@ def test_it_ends_with_the_process_that_asked(tmp_path: Path) -> None:
 
 def test_memory_and_core_files_are_limited() -> None:
     """One document must not take the machine's memory, nor leave its image on the disk."""
-    assert call(limits, Bounds(10, URL)) == (MEMORY, 0)
+    assert call(limits, Bounds(240, URL)) == (MEMORY, 0)
 
 
 def test_work_that_wants_more_memory_is_reported_as_such() -> None:
     """More than the limit is refused by the kernel at once, whatever the machine has."""
-    assert call(take, Bounds(10, URL), 1 << 20) == 1 << 20
+    assert call(take, Bounds(240, URL), 1 << 20) == 1 << 20
     with pytest.raises(WashTimeout, match=f"{URL} needs more than 4 GiB of memory"):
-        call(take, Bounds(10, URL), MEMORY + 1)
+        call(take, Bounds(240, URL), MEMORY + 1)
 
 
 def test_nested_entities_end_at_the_limit() -> None:
     """pyoxigraph has none of its own: 600 bytes become 300 GB. Here it may have 300 MB, for the test's sake."""
     with pytest.raises(WashError, match=f"exit status {-int(signal.SIGABRT)}"):
-        call(explode, Bounds(60, URL), 300 << 20)
+        call(explode, Bounds(240, URL), 300 << 20)
 
 
 def test_nested_entities_in_a_dump_are_an_error_of_the_dump(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_nested_entities_in_a_dump_are_an_error_of_the_dump(tmp_path: Path) -> N
         b'<r xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://example.org/">' + b"&a3;" * 100_000
     )
     source = document(tmp_path, start + text, "a.rdf")
-    done = call(wash, Bounds(60, URL), [source], "http://g/", tmp_path / "out", 1 << 26)
+    done = call(wash, Bounds(240, URL), [source], "http://g/", tmp_path / "out", 1 << 26)
     ((part,),) = done.documents
     assert not part.whole
     assert any("amplification" in problem.message and problem.line == 1 for problem in part.problems)
@@ -250,28 +250,29 @@ def test_nested_entities_in_a_dump_are_an_error_of_the_dump(tmp_path: Path) -> N
 def test_several_threads_may_ask_at_once() -> None:
     """Providers are harvested side by side."""
     with ThreadPoolExecutor(6) as threads:
-        assert list(threads.map(lambda n: call(add, Bounds(30, URL), n, n), range(12))) == [2 * n for n in range(12)]
+        assert list(threads.map(lambda n: call(add, Bounds(240, URL), n, n), range(12))) == [2 * n for n in range(12)]
 
 
 def test_it_goes_on_when_the_process_that_forks_was_killed() -> None:
     """The kernel may choose it when memory is short; the next harvest must not fail for that."""
-    parent = call(os.getppid, Bounds(10, URL))
+    parent = call(os.getppid, Bounds(240, URL))
     assert parent != os.getpid()
     os.kill(parent, signal.SIGKILL)
     assert until(lambda: not is_running(parent))
-    assert call(add, Bounds(30, URL), 1) == 1
+    assert call(add, Bounds(240, URL), 1) == 1
 
 
 def test_what_work_needs_is_imported_beforehand() -> None:
     """A thousand descriptions are read in one tick: 8 ms each, and 120 ms if each process imports for itself."""
-    assert call(imported, Bounds(10, URL), ("harvest.wash.canonical", "harvest.cli.main"))
+    assert call(imported, Bounds(240, URL), ("harvest.wash.canonical", "harvest.cli.main"))
 
 
 def test_washing_passes_through(tmp_path: Path) -> None:
     """What washing takes and gives crosses between the processes."""
     path = tmp_path / "dump"
     path.write_bytes(b"<http://example.org/s> <http://example.org/p> <http://example.org/o> .\n")
-    done = call(wash, Bounds(30, URL), [Document(path, URL)], "http://example.org/g", tmp_path / "snapshot.nq", 1 << 26)
+    bounds, target = Bounds(240, URL), tmp_path / "snapshot.nq"
+    done = call(wash, bounds, [Document(path, URL)], "http://example.org/g", target, 1 << 26)
     assert done.snapshot.triples == 1
     assert done.documents[0][0].format == "N-Triples"
 
@@ -283,7 +284,7 @@ def test_a_call_that_is_given_up_ends_at_once_with_its_process(tmp_path: Path) -
     timer.start()
     began = time.monotonic()
     with pytest.raises(StoppedError, match="shutting down"):
-        call(time.sleep, Bounds(60, URL, stop), 60)
+        call(time.sleep, Bounds(240, URL, stop), 60)
     assert time.monotonic() - began < SOON_S
     timer.join()
 
@@ -297,7 +298,7 @@ def _counted(most: int) -> int:
 def test_what_is_reported_on_the_way_is_heard_in_order() -> None:
     """The states of a document are shown while it is washed, and the last one says where a crash happened."""
     heard: list[object] = []
-    assert call(_counted, Bounds(20, URL, on_report=heard.append), 1000) == 1000
+    assert call(_counted, Bounds(240, URL, on_report=heard.append), 1000) == 1000
     assert heard == list(range(1000))
 
 

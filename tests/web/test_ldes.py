@@ -27,7 +27,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harvested]:
 
 
 def get(url: str, **headers: str) -> requests.Response:
-    answer = requests.get(url, headers=headers, timeout=60)
+    answer = requests.get(url, headers=headers, timeout=240)
     assert answer.status_code in (200, 304), answer.text
     return answer
 
@@ -90,13 +90,13 @@ def test_pages_never_change(instance: Harvested) -> None:
     stream = get(address)
     assert stream.headers["Cache-Control"] == "no-cache"
     assert get(address, **{"If-None-Match": stream.headers["ETag"]}).status_code == 304
-    assert requests.head(f"{address}/1/1", timeout=60).headers["ETag"] == page.headers["ETag"]
+    assert requests.head(f"{address}/1/1", timeout=240).headers["ETag"] == page.headers["ETag"]
 
 
 @pytest.mark.parametrize("path", ["0/1", "9/1", "1/0", "1/2", "from-1/1", "x/1", "1/x"])
 def test_pages_that_are_not_there(instance: Harvested, path: str) -> None:
     """The answer is 404 with a reason."""
-    answer = requests.get(f"{instance.url}/providers/p/ldes/{path}", timeout=60)
+    answer = requests.get(f"{instance.url}/providers/p/ldes/{path}", timeout=240)
     assert answer.status_code == 404
 
 

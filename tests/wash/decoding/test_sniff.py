@@ -398,6 +398,6 @@ def test_a_page_inside_rdf_xml_does_not_make_it_a_page() -> None:
 )
 def test_no_document_makes_sniffing_slow(head: bytes) -> None:
     """Patterns that try everything in every way take minutes on such text."""
-    start = time.perf_counter()
+    start = time.process_time()
     sniffed(head[:HEAD], None, PLAIN)
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30

@@ -338,7 +338,7 @@ def _nested(opening: bytes, closing: bytes, depth: int) -> Outcome:
 )
 def test_nesting_without_end_is_a_problem_and_no_crash(opening: bytes, closing: bytes, depth: int) -> None:
     """pyoxigraph's parser dies with its process past 2,500 objects; PyLD raises errors past some 100."""
-    found = call(_nested, Bounds(60, BASE), opening, closing, depth)
+    found = call(_nested, Bounds(240, BASE), opening, closing, depth)
     if depth > DEPTH:
         assert found.kinds == {"too-large": 1, "cut-off": 1}
 

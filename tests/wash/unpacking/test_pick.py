@@ -34,7 +34,7 @@ def picked(path: Path, kinds: tuple[str, ...], *wanted: str, volume: Volume = UN
     reports: list[Picked] = []
     room = path.parent / "room"
     room.mkdir(exist_ok=True)
-    bounds = process.Bounds(30, URL, threading.Event(), reports.append)
+    bounds = process.Bounds(240, URL, threading.Event(), reports.append)
     process.call(pick, bounds, WantedEntries(path, URL, kinds, wanted), volume, room)
     return {item.name: item for item in reports}
 
