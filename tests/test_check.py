@@ -254,3 +254,23 @@ def test_a_catalogue_is_good_if_it_has_a_dataset_in_rdf(harvest: Command, provid
     result = harvest("check", "--online")
     assert result.exit_code == 1
     assert "has no distribution in RDF" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("dialect", "said"),
+    [
+        ("auto", "5,000 on engines whose ways are not known) reaches the engine in parts"),
+        ("fuseki", "(500,000 on fuseki) reaches the engine in parts"),
+        ("other", "(5,000 on other) reaches the engine in parts"),
+        ("virtuoso", "more than 1,000 statements is put into side graphs and moved by one request"),
+    ],
+)
+def test_what_an_engine_cannot_promise_is_said(harvest: Command, dialect: str, said: str) -> None:
+    """Who reads an engine itself knows what can be seen between two versions."""
+    register(harvest, "dump: http://x.example/data.nt")
+    settings = harvest.folder / "harvest.yaml"
+    store = f"store: {{query: 'http://127.0.0.1:9/q', update: 'http://127.0.0.1:9/u', dialect: {dialect}}}\n"
+    settings.write_text(settings.read_text() + store)
+    result = harvest("check")
+    assert result.exit_code == 0
+    assert said in " ".join(result.stdout.split())

@@ -17,7 +17,7 @@ from harvest.model import Dataset, Finding, Provider, Source
 from harvest.pipeline import dumps, members_of, preview, refused
 from sparql.store.address import Dialect
 from sparql.store.engine import STATEMENTS
-from sparql.store.sending import AT_ONCE
+from sparql.store.sending import AT_ONCE, SIDES
 
 LISTED = (Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT, Source.LDES, Source.HANDLER, Source.DATASET)
 """Sources whose dumps stand in lists that lead to one another."""
@@ -138,9 +138,16 @@ def check_online(path: Path, settings: Settings) -> CheckReport:
 
 def _in_parts(store: EngineSettings) -> Finding:
     """What cannot be promised of an engine."""
-    most = "500,000 on Oxigraph, Fuseki and RDF4J, 1,000 on Virtuoso, 5,000 elsewhere"
-    if store.dialect != "auto":
-        most = f"{AT_ONCE.get(dialect := Dialect(store.dialect), STATEMENTS[dialect]):,} on {store.dialect}"
+    dialect = Dialect(store.dialect)
+    if dialect in SIDES:
+        message = (
+            f"a version of more than {STATEMENTS[dialect]:,} statements is put into side graphs and moved by one "
+            "request: whoever asks the engine itself for all graphs sees the side graphs meanwhile"
+        )
+        return Finding("engine-sides", message, store.update)
+    most = "500,000 on Oxigraph, Fuseki and RDF4J, 5,000 on engines whose ways are not known"
+    if dialect is not Dialect.AUTO:
+        most = f"{AT_ONCE.get(dialect, STATEMENTS[dialect]):,} on {dialect}"
     message = (
         f"a version of more statements than go into one request ({most}) reaches the engine in parts: whoever reads it "
         "meanwhile may see some before the rest; the receipt says in how many requests a version was sent"
