@@ -318,7 +318,7 @@ def test_time_counts_while_a_result_is_sent(published: PublishedStore) -> None:
 
     async def test() -> None:
         async with running(
-            published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=0.5, wait_s=0.1, max_rows=1 << 40)
+            published.root, QueryLimits(workers=1, spare=0, extra=0, timeout_s=0.5, wait_s=5, max_rows=1 << 40)
         ) as pool:
             answer = await pool.ask(request(LONG), ticket())
             (worker,) = pool.workers
