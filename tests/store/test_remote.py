@@ -10,7 +10,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from sparql.store import sending
-from sparql.store.address import EngineAddress
+from sparql.store.address import Dialect, EngineAddress
 from sparql.store.base import StoreChange
 from sparql.store.engine import Engine
 from sparql.store.remote import RemoteStore
@@ -132,4 +132,27 @@ def test_side_graphs_go(engine: Engine, tmp_path: Path, monkeypatch: pytest.Monk
         assert [graph for graph in engine.graphs() if "#side-" in graph] == []
         assert sorted(store.dump(f"{BASE}a")) == sorted(lines("a", range(8, 28)))
     finally:
+        store.close()
+
+
+def test_what_is_on_its_way_is_not_in_the_union(engine: Engine, address: EngineAddress, tmp_path: Path) -> None:
+    """A query over all graphs sees none of the side graphs that changes of Virtuoso go by, nor Virtuoso's own."""
+    sides = [f"{METADATA}#side-{number}-{kind}" for number in (0, 12) for kind in ("delete", "insert")]
+    store = opened(engine, tmp_path)
+    try:
+        published(store, tmp_path, "a", [], lines("a", range(3)))
+        for side in sides:
+            engine.update(f"INSERT DATA {{ GRAPH <{side}> {{ <http://x/side> <http://p> 1 }} }}")
+        assert set(sides) <= set(engine.graphs())
+        view = EngineView(replace(address, dialect=Dialect.VIRTUOSO))
+        for pattern in ("?s <http://p> ?o", "GRAPH ?g { ?s <http://p> ?o }"):
+            found = view.query(f"SELECT ?s {{ {pattern} }}", use_default_graph_as_union=True)
+            assert sorted(row[0].value for row in found) == [f"http://x/{number}" for number in range(3)], pattern
+        names = {graph.value for graph in view.named_graphs()}
+        assert f"{BASE}a" in names
+        assert names.isdisjoint(sides)
+        assert not [name for name in names if "openlinksw" in name]
+    finally:
+        for side in sides:
+            engine.update(f"DROP SILENT GRAPH <{side}>")
         store.close()
