@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from http.client import HTTPException
+from itertools import count
 from typing import IO, Any, Final, cast
 from urllib.error import HTTPError
 
@@ -38,6 +39,9 @@ STATEMENTS: Final = {
     Dialect.OTHER: 5_000,
 }
 """Statements of one request that an engine takes as one transaction, with room to what it was seen to refuse."""
+
+READ_AT_ONCE: Final = {Dialect.VIRTUOSO: 500_000}
+"""Triples that are asked for at once: a CONSTRUCT of more than a million is an error, a SELECT of more is cut there."""
 
 _KNOWN: Final = "SELECT ?g { GRAPH ?g { } FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }"
 _COUNTED: Final = "SELECT ?g { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g"
@@ -96,6 +100,20 @@ class Engine:
         stream = self._ask(text, TRIPLES, parameters)
         for quad in pyoxigraph.parse(stream, RdfFormat.N_TRIPLES, lenient=True):
             yield quad.triple
+
+    def triples(self, graph: str) -> Iterator[pyoxigraph.Triple]:
+        """All triples of a graph, in no order, read as they are taken. Raises what `select` does."""
+        pattern = f"{{ GRAPH <{graph}> {{ ?s ?p ?o }} }}"
+        if (part := READ_AT_ONCE.get(self.address.dialect)) is None:
+            yield from self.construct(f"CONSTRUCT {{ ?s ?p ?o }} WHERE {pattern}")
+            return
+        for offset in count(0, part):
+            rows = f"SELECT * {pattern} OFFSET {offset} LIMIT {part}"
+            triples = self.construct(f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {rows} }}")
+            if (first := next(triples, None)) is None:
+                return
+            yield first
+            yield from triples
 
     def update(self, text: str) -> None:
         """

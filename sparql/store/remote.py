@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import NamedNode, Quad, Triple
 
 from sparql.errors import EngineLost, EngineRefused, RequestError, StoreError
 from sparql.rdf import HARVEST, XSD
@@ -151,7 +151,7 @@ class RemoteStore:
         while batch := list(islice(waiting, SUBJECTS)):
             found: dict[bytes, list[bytes]] = {}
             values = b" ".join(batch).decode()
-            for line in self._triples(graph, f"VALUES ?s {{ {values} }} GRAPH <{graph}> {{ ?s ?p ?o }}"):
+            for line in self._matches(graph, f"VALUES ?s {{ {values} }}"):
                 found.setdefault(line.split(b" ", 1)[0], []).append(line)
             for subject in batch:
                 yield from sorted(found.get(subject, ()))
@@ -159,7 +159,7 @@ class RemoteStore:
     def referrers(self, graph: str, object: bytes) -> Iterator[bytes]:
         """The lines that have this object, in no order."""
         self._send_before_reading(graph)
-        yield from self._triples(graph, f"VALUES ?o {{ {object.decode()} }} GRAPH <{graph}> {{ ?s ?p ?o }}")
+        yield from self._matches(graph, f"VALUES ?o {{ {object.decode()} }}")
 
     def count(self, graph: str) -> int:
         """How many triples the graph has; 0 for one that does not exist."""
@@ -169,7 +169,7 @@ class RemoteStore:
     def dump(self, graph: str) -> Iterator[bytes]:
         """Every line of the graph, in no order."""
         self._send_before_reading(graph)
-        yield from self._triples(graph, f"GRAPH <{graph}> {{ ?s ?p ?o }}")
+        yield from self._lines(graph, self._engine.triples(graph))
 
     def graphs(self) -> list[str]:
         """The graphs of this instance that hold a triple, sorted."""
@@ -286,9 +286,12 @@ class RemoteStore:
     def _counted(self, graph: str) -> int:
         return self._engine.number(f"SELECT (COUNT(*) AS ?n) {{ GRAPH <{graph}> {{ ?s ?p ?o }} }}")
 
-    def _triples(self, graph: str, pattern: str) -> Iterator[bytes]:
+    def _matches(self, graph: str, values: str) -> Iterator[bytes]:
+        pattern = f"{values} GRAPH <{graph}> {{ ?s ?p ?o }}"
+        return self._lines(graph, self._engine.construct(f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }}"))
+
+    def _lines(self, graph: str, triples: Iterator[Triple]) -> Iterator[bytes]:
         name = NamedNode(graph)
-        triples = self._engine.construct(f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {pattern} }}")
         try:
             while batch := [Quad(t.subject, t.predicate, t.object, name) for t in islice(triples, 5_000)]:
                 yield from spelling.written(batch)

@@ -90,7 +90,7 @@ class EngineView:
 
     def quads_for_pattern(self, subject: None, predicate: None, object: None, graph: NamedNode) -> Iterator[Quad]:
         """All quads of a graph."""
-        triples = self._engine.construct(f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ GRAPH {graph} {{ ?s ?p ?o }} }}")
+        triples = self._engine.triples(graph.value)
         return (Quad(triple.subject, triple.predicate, triple.object, graph) for triple in triples)
 
     def _union(self) -> list[tuple[str, str]]:

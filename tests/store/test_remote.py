@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import NamedNode
 
+from sparql.store import engine as engine_module
 from sparql.store import sending
 from sparql.store.address import Dialect, EngineAddress
 from sparql.store.base import StoreChange
@@ -155,4 +156,20 @@ def test_what_is_on_its_way_is_not_in_the_union(engine: Engine, address: EngineA
     finally:
         for side in sides:
             engine.update(f"DROP SILENT GRAPH <{side}>")
+        store.close()
+
+
+def test_a_graph_is_read_in_parts(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Virtuoso refuses a CONSTRUCT of more than a million triples; each part begins where the one before ended."""
+    monkeypatch.setitem(engine_module.READ_AT_ONCE, engine.address.dialect, 7)
+    view = EngineView(engine.address)
+    store = opened(engine, tmp_path)
+    try:
+        for name, size in (("less", 6), ("even", 14), ("more", 50)):
+            published(store, tmp_path, name, [], lines(name, range(size)))
+            assert sorted(store.dump(f"{BASE}{name}")) == sorted(lines(name, range(size)))
+            quads = view.quads_for_pattern(None, None, None, NamedNode(f"{BASE}{name}"))
+            assert sorted(f"{quad} .\n".encode() for quad in quads) == sorted(lines(name, range(size)))
+        assert list(store.dump(f"{BASE}nothing")) == []
+    finally:
         store.close()
