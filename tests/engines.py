@@ -163,7 +163,7 @@ class Virtuoso(EngineServer):
     @property
     def address(self) -> EngineAddress:
         url = f"http://127.0.0.1:{self.port}/sparql"
-        return EngineAddress(url, url)
+        return EngineAddress(url, url, f"{url}-graph-crud")
 
     def command(self) -> list[str | Path]:
         """What starts it."""

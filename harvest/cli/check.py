@@ -17,7 +17,7 @@ from harvest.model import Dataset, Finding, Provider, Source
 from harvest.pipeline import dumps, members_of, preview, refused
 from sparql.store.address import Dialect
 from sparql.store.engine import STATEMENTS
-from sparql.store.sending import AT_ONCE, SIDES
+from sparql.store.sending import AT_ONCE, MOVED, SIDES
 
 LISTED = (Source.RESOURCESYNC, Source.SITEMAP, Source.DCAT, Source.LDES, Source.HANDLER, Source.DATASET)
 """Sources whose dumps stand in lists that lead to one another."""
@@ -142,7 +142,8 @@ def _in_parts(store: EngineSettings) -> Finding:
     if dialect in SIDES:
         message = (
             f"a version of more than {STATEMENTS[dialect]:,} statements is put into side graphs and moved by one "
-            "request: whoever asks the engine itself for all graphs sees the side graphs meanwhile"
+            "request: whoever asks the engine itself for all graphs sees the side graphs meanwhile; one of more than "
+            f"{MOVED:,} is sent in parts, of which a reader may see some before the rest"
         )
         return Finding("engine-sides", message, store.update)
     most = "500,000 on Oxigraph, Fuseki and RDF4J, 5,000 on engines whose ways are not known"

@@ -162,12 +162,20 @@ class Engine:
 
     def put(self, graph: str, triples: Iterable[bytes]) -> None:
         """Make a graph these lines of N-Triples, by the Graph Store HTTP Protocol. Raises what `update` does."""
+        self._store("PUT", graph, _NotEmpty(triples))
+
+    def post(self, graph: str, triples: bytes) -> None:
+        """Add lines of N-Triples to a graph; of what is refused some may be there. Raises what `update` does."""
+        self._store("POST", graph, triples)
+
+    def _store(self, method: str, graph: str, body: Iterable[bytes] | bytes) -> None:
         url = self.address.graph_store
         try:
-            answer = self._session.put(
+            answer = self._session.request(
+                method,
                 url,
                 params={"graph": graph},
-                data=_NotEmpty(triples),
+                data=body,
                 headers={"Content-Type": TRIPLES},
                 auth=self._auth(),
                 timeout=SILENT_S,  # that of connecting holds for sending, too
@@ -175,7 +183,8 @@ class Engine:
         except requests.RequestException as error:
             raise _lost(url, error) from error
         if not answer.ok:
-            raise _not_done(answer.status_code, f"{url} answered HTTP {answer.status_code}: {_words(answer.text)}")
+            status, words = answer.status_code, _words(answer.text) or answer.reason
+            raise _not_done(status, _answered(url, status, words))
 
     def identify(self) -> Dialect:
         """
@@ -259,9 +268,13 @@ def _refused(url: str, error: HTTPError) -> StoreError | RequestError:
         said = error.read(1 << 16).decode("utf-8", "replace")
     except _NETWORK:
         said = ""
-    advice = "; look at store.user and the variable that store.password names" if error.code in (401, 403) else ""
-    message = f"{url} answered HTTP {error.code}: {_words(said) or error.reason}{advice}"
+    message = _answered(url, error.code, _words(said) or error.reason)
     return RequestError(message) if error.code == 400 else StoreError(message)
+
+
+def _answered(url: str, status: int, words: str) -> str:
+    advice = "; look at store.user and the variable that store.password names" if status in (401, 403) else ""
+    return f"{url} answered HTTP {status}: {words}{advice}"
 
 
 def _not_done(status: int, message: str) -> StoreError:

@@ -9,12 +9,13 @@ statement with an IRI of which the engine would make another one: it is not sent
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
 from sparql.errors import EngineRefused, StoreError
+from sparql.rdf import XSD
 from sparql.store import held
 from sparql.store.address import Dialect
 from sparql.store.base import Sent
@@ -27,6 +28,12 @@ AT_ONCE: Final = {Dialect.OXIGRAPH: 500_000, Dialect.FUSEKI: 500_000, Dialect.RD
 """Statements that these engines take as one transaction, though parts would be there sooner (docs/engines.md)."""
 AT_ONCE_BYTES: Final = 96 << 20
 """Bytes of them, for they are in memory here and there."""
+MOVED: Final = 500_000
+"""Statements that side graphs may hold: Virtuoso moved 750,000 and refused 1,000,000, whose log passed its 50 MB."""
+POSTED: Final = {Dialect.VIRTUOSO: 25_000}
+"""Lines of one POST to the Graph Store Protocol; Virtuoso gave no answer to a PUT of 500,000 in 13 minutes."""
+LONGEST_POSTED: Final = 1_000
+"""Bytes of a line that is posted; a literal of 300,000 was refused, one of 5 MB ended Virtuoso."""
 MADE: Final = 10_000
 """Statements of a new graph beyond which it is put there by itself: Fuseki takes 200,000 so in half the time."""
 LONGEST_IRI: Final = 1880
@@ -55,6 +62,22 @@ class Refusal:
         return f"{self.item.decode().strip()[:_EXCERPT]}: {self.reason}"
 
 
+@dataclass(frozen=True, slots=True)
+class Harm:
+    """
+    Of which IRIs an engine makes others.
+
+    Attributes:
+        suspects: Whether a line may have such an IRI, which is asked of all lines.
+        damages: Whether an IRI is one.
+        reason: What is made of it.
+    """
+
+    suspects: Callable[[bytes], bool]
+    damages: Callable[[bytes], bool]
+    reason: str
+
+
 class Sender:
     """
     Sends changes to an engine, each as several requests.
@@ -77,6 +100,9 @@ class Sender:
         self._held_back: list[Refusal] = []
         self._requests = 0
         self._sides: set[str] = set()
+        address = engine.address
+        self._posted = POSTED.get(address.dialect, 0) if address.graph_store else 0
+        self._puts = bool(address.graph_store) and not self._posted
 
     def begin(self) -> None:
         """Another change follows."""
@@ -99,7 +125,7 @@ class Sender:
         most = max(self.most, AT_ONCE.get(self._engine.address.dialect, 0))
         if sum(change.statements for change in changes) <= most and sum(map(_size, changes)) <= AT_ONCE_BYTES:
             return [update.text for change in changes for update in change.updates(most, self._taken)]
-        if self._engine.address.dialect not in SIDES:
+        if self._engine.address.dialect not in SIDES or sum(change.statements for change in changes) > MOVED:
             return None
         updates = [update for number, change in enumerate(changes) for update in self._staged(number, change)]
         self._requests = 0  # readers saw nothing of them
@@ -107,8 +133,7 @@ class Sender:
 
     def making(self, changes: Sequence[HeldChange], counted: Callable[[str], int]) -> list[HeldChange]:
         """The changes that put a new graph there as a whole, which costs less than as a part of a request."""
-        store = self._engine.address.graph_store
-        large = [each for each in changes if store and each.statements > MADE and _makes_graph(each)]
+        large = [each for each in changes if self._puts and each.statements > MADE and _makes_graph(each)]
         return [change for change in large if not counted(change.graph)]
 
     def _staged(self, number: int, change: HeldChange) -> Iterator[str]:
@@ -122,8 +147,7 @@ class Sender:
             if path is not None:
                 side = f"{self._side}{number}-{verb.lower()}"
                 self._sides.add(side)
-                for update in HeldChange(side, whole=True, added=path).updates(self.most, self._taken):
-                    self._send(update)
+                self._send_parts(HeldChange(side, whole=True, added=path))
                 yield _moved(verb, change.graph, side)
 
     def is_side(self, graph: str) -> bool:
@@ -156,7 +180,7 @@ class Sender:
             EngineRefused: More was refused than single statements.
             StoreError: Something else went wrong.
         """
-        if _makes_graph(change) and self._engine.address.graph_store and (change.whole or is_empty):
+        if self._puts and _makes_graph(change) and (change.whole or is_empty):
             try:
                 self._requests += 1
                 self._engine.put(change.graph, held.bare(self._taken(held.read(change.added))))
@@ -164,20 +188,43 @@ class Sender:
                 pass  # which statement it was shows below
             else:
                 return
-        for update in change.updates(self.most, self._taken):
+        self._send_parts(change)
+
+    def _send_parts(self, change: HeldChange) -> None:
+        """Send a change in several requests, in the order of its updates."""
+        for update in replace(change, added=None).updates(self.most, self._taken):
             self._send(update)
+        for part in held.parts(self._taken(held.read(change.added)), self._posted or self.most):
+            rest = self._post(change.graph, part) if self.most < len(part) else part
+            for few in held.parts(rest, self.most):
+                self._send(HeldUpdate("INSERT DATA", change.graph, tuple(few)))
+
+    def _post(self, graph: str, lines: list[bytes]) -> list[bytes]:
+        """Post the lines that the engine keeps so as it keeps those of an update; gives those that are left."""
+        posted: list[bytes] = []
+        rest: list[bytes] = []
+        for line in lines:
+            (posted if _is_posted(line) else rest).append(line)
+        if not posted:
+            return rest
+        try:
+            self._requests += 1
+            self._engine.post(graph, b"".join(held.bare(posted)))
+        except EngineRefused:
+            return lines  # which statement it was shows with the updates
+        return rest
 
     def _taken(self, lines: Iterable[bytes]) -> Iterable[bytes]:
         """The lines that the engine keeps as they are."""
-        harms = _HARMS.get(self._engine.address.dialect)
-        return lines if harms is None else self._unharmed(lines, *harms)
+        harm = _HARMS.get(self._engine.address.dialect)
+        return lines if harm is None else self._unharmed(lines, harm)
 
-    def _unharmed(self, lines: Iterable[bytes], harms: Callable[[bytes], bool], reason: str) -> Iterator[bytes]:
+    def _unharmed(self, lines: Iterable[bytes], harm: Harm) -> Iterator[bytes]:
         for line in lines:
-            if not any(term.startswith(b"<") and harms(term[1:].partition(b">")[0]) for term in line.split(b" ", 2)):
+            if not harm.suspects(line) or not any(map(harm.damages, _iris(line))):
                 yield line
             elif len(self._held_back) < REFUSED:
-                self._held_back.append(Refusal(line, f"it was not sent, because {reason}"))
+                self._held_back.append(Refusal(line, f"it was not sent, because {harm.reason}"))
 
     def _send(self, update: HeldUpdate) -> None:
         try:
@@ -198,11 +245,35 @@ def _has_dots(iri: bytes) -> bool:
     return b"/." in iri and not {b".", b".."}.isdisjoint(re.split(rb"[?#]", iri, maxsplit=1)[0].split(b"/"))
 
 
-_HARMS: Final[Mapping[Dialect, tuple[Callable[[bytes], bool], str]]] = {
-    Dialect.VIRTUOSO: (lambda iri: len(iri) > LONGEST_IRI, f"Virtuoso cuts IRIs of more than {LONGEST_IRI} bytes"),
-    Dialect.FUSEKI: (_has_dots, "Fuseki takes `.` and `..` out of the path of an IRI"),
+def _iris(line: bytes) -> Iterator[bytes]:
+    """The IRIs of subject, predicate and object."""
+    return (term[1:].partition(b">")[0] for term in line.split(b" ", 2) if term.startswith(b"<"))
+
+
+_HARMS: Final = {
+    Dialect.VIRTUOSO: Harm(
+        suspects=lambda line: len(line) > LONGEST_IRI,
+        damages=lambda iri: len(iri) > LONGEST_IRI,
+        reason=f"Virtuoso cuts IRIs of more than {LONGEST_IRI} bytes",
+    ),
+    Dialect.FUSEKI: Harm(
+        suspects=lambda line: b"/." in line,
+        damages=_has_dots,
+        reason="Fuseki takes `.` and `..` out of the path of an IRI",
+    ),
 }
-"""Of which IRIs an engine makes others, and how. Source: docs/engines.md, measured."""
+"""Source: docs/engines.md, measured."""
+
+_XSD: Final = re.escape(XSD.encode())
+_POSTED_VALUE: Final = re.compile(
+    rb'"(?:-?[0-9]{1,9}(?:\.[0-9]{1,9})?"\^\^<' + _XSD + rb"(?:integer|decimal)|"
+    rb'[^"]*"\^\^<' + _XSD + rb"(?:string|date|dateTime|gYear))> <[^ ]*> \.\n\Z"
+)
+
+
+def _is_posted(line: bytes) -> bool:
+    """Whether Virtuoso makes the same of a posted line as of one in an update, which it reads by another parser."""
+    return len(line) <= LONGEST_POSTED and (b'"^^<' not in line or _POSTED_VALUE.search(line) is not None)
 
 
 def _size(change: HeldChange) -> int:

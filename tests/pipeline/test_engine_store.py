@@ -193,12 +193,15 @@ def test_a_change_that_is_sent_in_parts_is_put_right(
     release(provider, 1, *OLD)
     assert outcomes(instance) == ["committed"]
     release(provider, 2, *NEW)
-    update, calls = Engine.update, iter(range(sent))
+    calls = iter(range(sent))
 
-    def breaking(self: Engine, text: str) -> None:
-        if next(calls, None) is None:
-            raise EngineLost("the connection broke")
-        update(self, text)
+    def breaking(method: Callable[..., None]) -> Callable[..., None]:
+        def call(*arguments: object) -> None:
+            if next(calls, None) is None:
+                raise EngineLost("the connection broke")
+            method(*arguments)
+
+        return call
 
     [publishing] = [step for step in runs_of(instance)[0].steps if step.name == "publish"]
     # Virtuoso has all of it in side graphs first.
@@ -206,7 +209,8 @@ def test_a_change_that_is_sent_in_parts_is_put_right(
     receipt = (InstanceCatalog(instance.settings).receipt("p") or b"").decode()
     assert f"harvest:requests {publishing.figures['requests']}" in receipt
     with monkeypatch.context() as patched:
-        patched.setattr(Engine, "update", breaking)
+        patched.setattr(Engine, "update", breaking(Engine.update))
+        patched.setattr(Engine, "post", breaking(Engine.post))
         [failed] = instance.tick("p")
         assert failed.outcome.value == "failed"
     instance.close()
@@ -368,7 +372,7 @@ def test_what_an_engine_refuses_is_left_out_and_named(
 ) -> None:
     """All other statements get there, in one request or several, then and later."""
     monkeypatch.setitem(sending.STATEMENTS, Engine(engine.address).identify(), most)
-    update, put, odd = Engine.update, Engine.put, '<http://x/odd> <http://p> "odd"'
+    update, put, post, odd = Engine.update, Engine.put, Engine.post, '<http://x/odd> <http://p> "odd"'
 
     def refusing(self: Engine, text: str) -> None:
         if '"odd"' in text:
@@ -381,8 +385,14 @@ def test_what_an_engine_refuses_is_left_out_and_named(
             raise EngineRefused("HTTP 400: there is something odd in it")
         put(self, graph, [body])
 
+    def refusing_part(self: Engine, graph: str, triples: bytes) -> None:
+        if b'"odd"' in triples:
+            raise EngineRefused("HTTP 400: there is something odd in it")
+        post(self, graph, triples)
+
     monkeypatch.setattr(Engine, "update", refusing)
     monkeypatch.setattr(Engine, "put", refusing_graph)
+    monkeypatch.setattr(Engine, "post", refusing_part)
     registered(instance, provider)
     for day, lines in enumerate((OLD, NEW), 1):
         release(provider, day, *lines, odd)
@@ -440,7 +450,8 @@ def test_what_an_engine_would_damage_is_held_back(
     monkeypatch.setitem(sending.STATEMENTS, dialect, most)
     iri = HARMED.get(dialect.value, "http://x/odd")
     if dialect.value not in HARMED:
-        monkeypatch.setitem(sending._HARMS, dialect, (lambda iri: iri.endswith(b"/odd"), "it would be another"))
+        odd = sending.Harm(lambda line: b"/odd>" in line, lambda iri: iri.endswith(b"/odd"), "it would be another")
+        monkeypatch.setitem(sending._HARMS, dialect, odd)
     letters = '<http://x/\u00e9> <http://p> "\u00fc\u20ac\U0001f600"'
     harmed = {f'<{iri}> <http://p> "subject"', f"<http://x/o> <http://p> <{iri}>"}
     literal = f'<http://x/l> <http://p> "a literal with <{iri}> in it"'
